@@ -64,8 +64,10 @@ impl Graph {
     pub fn visit(&self, vertices: &[u32], take: impl Fn(&mut Tally, usize, u32, &List<'_>) + Sync) -> Result<()> {
         match &self.edges {
             Edges::Memory(lists) => {
-                vertices.par_iter().enumerate().for_each_init(Tally::default, |tally, (at, &vertex)| {
-                    take(tally, at, vertex, &lists.list(vertex));
+                lists.shares(vertices).into_par_iter().with_max_len(1).for_each(|share| {
+                    Tally::borrow(|tally| {
+                        share.for_each(|at| take(tally, at, vertices[at], &lists.list(vertices[at])));
+                    });
                 });
                 Ok(())
             }

@@ -54,6 +54,11 @@ pub enum Weights {
 
 /// Neighbours ahead of the one that is taken whose values are fetched.
 const AHEAD: usize = 16;
+/// Lists of more neighbours are cut into parts, for several threads.
+const LONG: usize = 1 << 16;
+const PART: usize = 1 << 14;
+/// Edges that a thread decides about at a time, or one list.
+const SHARE: usize = 1 << 12;
 /// Edges, and groups, that a thread takes at a time.
 const CHUNK: u64 = 1 << 14;
 /// Of so many groups, one says how many edges would be left if equal ones became one, unless its list is long.
@@ -73,9 +78,60 @@ impl<'a> List<'a> {
         self.neighbours.len()
     }
 
-    /// The neighbours.
-    pub fn neighbours(&self) -> &'a [u32] {
-        self.neighbours
+    /// Sums the weights of edges by the key of the neighbour, below `end`, if it has one: a long list by all threads.
+    /// `meet` is told of keys, once or more often. The values of neighbours are fetched ahead.
+    #[inline(always)]
+    pub fn sum_by<T: Sync>(
+        &self,
+        values: &[T],
+        (tally, end): (&mut Tally, u32),
+        key: impl Fn(u32) -> Option<u32> + Sync,
+        meet: impl Fn(u32) + Sync,
+    ) {
+        tally.begin(self.len(), end);
+        let add = |list: &Self, tally: &mut Tally| {
+            list.each(values, |neighbour, weight| {
+                if let Some(key) = key(neighbour)
+                    && tally.add(key, weight)
+                {
+                    meet(key);
+                }
+            });
+        };
+        if self.len() <= LONG {
+            return add(self, tally);
+        }
+        let of_part = |first: usize| {
+            let part = self.part(first..(first + PART).min(self.len()));
+            Tally::borrow(|tally| {
+                tally.begin(part.len(), end);
+                add(&part, tally);
+                let mut sums = Vec::new();
+                tally.drain(|key, sum| sums.push((key, sum)));
+                sums
+            })
+        };
+        let parts: Vec<Vec<(u32, u64)>> = (0..self.len()).into_par_iter().step_by(PART).map(of_part).collect();
+        parts.iter().flatten().for_each(|&(key, sum)| _ = tally.add(key, sum));
+    }
+
+    /// Some of the list.
+    fn part(&self, range: Range<usize>) -> List<'a> {
+        let weights = match self.weights {
+            ListWeights::Ones => ListWeights::Ones,
+            ListWeights::Narrow(of) => ListWeights::Narrow(&of[range.clone()]),
+            ListWeights::Wide(of) => ListWeights::Wide(&of[range.clone()]),
+        };
+        List { neighbours: &self.neighbours[range], weights }
+    }
+
+    /// Passes the neighbours, of a long list on all threads.
+    #[inline(always)]
+    pub fn for_neighbours(&self, take: impl Fn(u32) + Sync) {
+        match self.len() > LONG {
+            true => self.neighbours.par_chunks(PART).flatten_iter().for_each(|&neighbour| take(neighbour)),
+            false => self.neighbours.iter().for_each(|&neighbour| take(neighbour)),
+        }
     }
 
     /// Passes the neighbours, with the weights of the edges; the values of neighbours are fetched ahead.
@@ -127,6 +183,28 @@ impl Lists {
             Weights::Wide(all) => ListWeights::Wide(&all[range.clone()]),
         };
         List { neighbours: &self.neighbours[range], weights }
+    }
+
+    /// Ranges of some vertices with about as many edges each, or one vertex; those with a long list come first.
+    pub fn shares(&self, vertices: &[u32]) -> Vec<Range<usize>> {
+        let (mut long, mut shares, mut first, mut size) = (Vec::new(), Vec::new(), 0, 0);
+        for (at, &vertex) in vertices.iter().enumerate() {
+            let degree = self.degree(vertex);
+            if degree >= SHARE {
+                shares.push(first..at);
+                long.push(at..at + 1);
+                (first, size) = (at + 1, 0);
+            } else {
+                size += degree + 1;
+                if size >= SHARE {
+                    shares.push(first..at + 1);
+                    (first, size) = (at + 1, 0);
+                }
+            }
+        }
+        shares.push(first..vertices.len());
+        long.extend(shares);
+        long
     }
 
     /// The graph of groups. `group_of` has the group of each vertex, below `groups`, or that number for those that do

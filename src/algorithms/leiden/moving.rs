@@ -102,12 +102,9 @@ impl<'a> Moving<'a> {
         let (graph, pull) = (self.level.graph, &self.level.pull);
         let own = self.of[vertex as usize].load(Relaxed);
         let mass = graph.masses.get(vertex);
-        tally.begin(list.len(), graph.vertices());
-        list.each(&self.of, |neighbour, weight| {
-            let community = self.of[neighbour as usize].load(Relaxed);
-            if tally.add(community, weight) {
-                self.sums.totals.prefetch(community);
-            }
+        let community_of = |neighbour: u32| Some(self.of[neighbour as usize].load(Relaxed));
+        list.sum_by(&self.of, (tally, graph.vertices()), community_of, |community| {
+            self.sums.totals.prefetch(community);
         });
         let alone = self.sums.size(own) == 1;
         let stays = pull.of(tally.get(own), mass, without(self.sums.totals.get(own), mass));
@@ -135,11 +132,11 @@ impl<'a> Moving<'a> {
             community = vertex;
         }
         if community != own {
-            for &neighbour in list.neighbours() {
+            list.for_neighbours(|neighbour| {
                 if self.of[neighbour as usize].load(Relaxed) != community {
                     self.active.insert(neighbour);
                 }
-            }
+            });
         }
         community
     }

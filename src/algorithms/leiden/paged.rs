@@ -187,7 +187,7 @@ impl PagedLists {
             Ok(value)
         };
         // Of several errors, the one of the first page is reported, independent of thread timing.
-        let results: Vec<Result<V>> = parts.into_par_iter().map(part).collect();
+        let results: Vec<Result<V>> = parts.into_par_iter().with_max_len(1).map(part).collect();
         results.into_iter().collect()
     }
 

@@ -115,17 +115,12 @@ impl<'a> Refining<'a> {
         let (graph, pull) = (self.level.graph, &self.level.pull);
         let community = self.communities[vertex as usize];
         let mass = graph.masses.get(vertex);
-        tally.begin(list.len(), graph.vertices());
-        let mut inside = 0;
-        list.each(self.communities, |neighbour, weight| {
-            if self.communities[neighbour as usize] == community {
-                inside += weight;
-                let group = self.of[neighbour as usize].load(Relaxed);
-                if tally.add(group, weight) {
-                    self.sums.totals.prefetch(group);
-                }
-            }
-        });
+        let group_of = |neighbour: u32| {
+            let within = self.communities[neighbour as usize] == community;
+            within.then(|| self.of[neighbour as usize].load(Relaxed))
+        };
+        list.sum_by(self.communities, (tally, graph.vertices()), group_of, |group| self.sums.totals.prefetch(group));
+        let inside = tally.sum();
         let is_well_connected = pull.of(inside, mass, without(self.around.get(community), mass)) >= 0;
         let mut best = (0, Reverse((u64::MAX, vertex)));
         tally.drain(|group, weight| {

@@ -1,5 +1,7 @@
 //! The weight of a vertex's edges to each of its neighbours' communities.
 
+use std::cell::Cell;
+
 /// Spreads communities over places (Knuth's multiplicative hash).
 const SPREAD: u32 = 2_654_435_761;
 
@@ -14,7 +16,21 @@ pub struct Tally {
     shift: u32,
 }
 
+thread_local! {
+    /// That of a thread, unless it is in use.
+    static OWN: Cell<Tally> = Cell::default();
+}
+
 impl Tally {
+    /// Passes the table that this thread has used before, which is empty.
+    pub fn borrow<R>(use_it: impl FnOnce(&mut Self) -> R) -> R {
+        // Whoever comes while it is in use, since a thread takes other work when it waits, gets a new one.
+        let mut tally = OWN.take();
+        let result = use_it(&mut tally);
+        OWN.set(tally);
+        result
+    }
+
     /// Makes room for a list of this many neighbours, in communities below `end`: where most of those may occur, each
     /// has a place of its own.
     #[inline(always)]
@@ -64,6 +80,11 @@ impl Tally {
     #[inline(always)]
     pub fn get(&self, community: u32) -> u64 {
         self.places[self.place(community)].1
+    }
+
+    /// The sum of all.
+    pub fn sum(&self) -> u64 {
+        self.taken.iter().map(|&at| self.places[at as usize].1).sum()
     }
 
     /// Passes every community and its sum, and empties the table.
