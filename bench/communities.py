@@ -4,6 +4,7 @@
 bench/communities.py GRAPH...                    edge lists: `u v` a line, ids from 0
 bench/communities.py --rmat 16,18 --lfr 0.3,0.5  generated graphs
 bench/communities.py --json bench/results/communities.json --runs 3
+bench/communities.py --store DIR --threads 16,2 --iterations 1,2,3 --memory 16GiB    ours alone, of any size
 
 Each graph is undirected, without loops and repeated edges. Programs: `topostream` on the path (or TOPOSTREAM), from a
 store, as a process of its own; of PyPI those that are installed: networkit (ParallelLeiden, PLM), leidenalg (two
@@ -14,9 +15,11 @@ mutual information to what was planted.
 """
 
 import argparse
+import itertools
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -26,6 +29,10 @@ from pathlib import Path
 
 import numpy as np
 
+# Blocks of 512 bytes from and to disks.
+BLOCKS = ["ru_inblock", "ru_oublock"]
+STORE_COLUMNS = ["store", "stored edges", "threads", "memory", "iterations", "s", "M edges/s", "modularity"]
+STORE_COLUMNS += ["communities", "levels on disk", "GB read", "GB written", "peak MiB"]
 COLUMNS = ["graph", "edges", "program", "s", "M edges/s", "modularity", "NMI", "communities", "peak MiB"]
 
 
@@ -188,18 +195,48 @@ def measure(name, edges, planted, arguments):
     return rows
 
 
+def of_store(store, threads, memory, iterations, runs):
+    """A row of a store: bytes are those of the process from and to disks, the system's cache left out."""
+    program = os.environ.get("TOPOSTREAM", "topostream")
+    seconds, qualities, last = [], [], {}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for seed in range(runs):
+        command = [program, "run", "leiden", store, "--device", "cpu", "--seed", seed, "--iterations", iterations]
+        command += ["--threads", threads, *(["--memory", memory] if memory else []), "--json"]
+        done = subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True)
+        last = json.loads(done.stdout)
+        seconds.append(last["wall_ns"] / 1e9)
+        qualities.append(last["answer"]["figures"]["modularity"])
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    gigabytes = [f"{512 * (getattr(after, of) - getattr(before, of)) / runs / 1e9:.2f}" for of in BLOCKS]
+    edges = json.loads((Path(store) / "graph.json").read_text())["edges"]
+    row = [Path(store).name, str(edges), str(threads), memory or "", str(iterations), spread(seconds)]
+    row += [spread([edges / took / 1e6 for took in seconds]), spread(qualities), str(last["answer"]["groups"]["count"])]
+    row += [str(last["answer"]["figures"].get("levels_on_disk", "")), *gigabytes]
+    return [*row, f"{last['peak_memory_bytes'] / 2**20:.0f}"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("graphs", nargs="*", type=Path, metavar="GRAPH")
     numbers = lambda kind: lambda text: [kind(word) for word in text.split(",") if word]  # noqa: E731
     parser.add_argument("--rmat", type=numbers(int), default=[], metavar="SCALES")
     parser.add_argument("--lfr", type=numbers(float), default=[], metavar="MIXING")
+    parser.add_argument("--store", type=Path, action="append", default=[], metavar="DIR")
+    parser.add_argument("--threads", type=numbers(int), default=[os.cpu_count()], metavar="COUNTS")
+    parser.add_argument("--iterations", type=numbers(int), default=[3], metavar="COUNTS")
+    parser.add_argument("--memory", type=numbers(str), default=[], metavar="SIZES")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--limit", type=int, default=2_000_000, help="more edges are left to the programs with threads")
     parser.add_argument("--dir", type=Path, help="where stores are made; on the disk to measure")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    rows = []
+    rows, stores = [], []
+    for store, threads, memory, iterations in itertools.product(
+        arguments.store, arguments.threads, arguments.memory or [""], arguments.iterations
+    ):
+        stores.append(of_store(store, threads, memory, iterations, arguments.runs))
+        print(*(row if isinstance(row, str) else row["median"] for row in stores[-1]), file=sys.stderr, flush=True)
     for path in arguments.graphs:
         listed = np.loadtxt(path, dtype=np.int64, comments=["#", "%"], usecols=(0, 1))
         rows += measure(path.stem, canonical(listed[:, 0], listed[:, 1]), None, arguments)
@@ -217,7 +254,14 @@ def main():
         "command": " ".join(["bench/communities.py", *words]),
         "verified": ["the modularity of every answer is computed from its labels by the script"],
         "notes": ["M edges/s are stored edges, each from both ends, over the time"],
-        "tables": [{"title": "Communities", "columns": COLUMNS, "rows": rows}],
+        "tables": [
+            table
+            for table in (
+                {"title": "Communities", "columns": COLUMNS, "rows": rows},
+                {"title": "Stores", "columns": STORE_COLUMNS, "rows": stores},
+            )
+            if table["rows"]
+        ],
         "claims": [],
     }
     if arguments.json:

@@ -95,16 +95,7 @@ impl<const REFINES: bool> LeidenArgs<REFINES> {
         };
         let Self { resolution, weights, iterations, seed, .. } = *self;
         let temporary = self.temporary.clone();
-        Leiden {
-            objective,
-            resolution,
-            refines: REFINES,
-            weights,
-            iterations,
-            seed,
-            temporary,
-            quality: Arc::default(),
-        }
+        Leiden { objective, resolution, refines: REFINES, weights, iterations, seed, temporary, ..Leiden::default() }
     }
 }
 

@@ -74,6 +74,9 @@ pub struct Leiden {
     pub seed: u64,
     /// The folder of levels that do not fit in memory; by default that of the store.
     pub temporary: Option<PathBuf>,
+    /// The most bytes of a level in memory, for tests.
+    #[doc(hidden)]
+    pub lists_bytes_max: u64,
     /// Is told the quality.
     pub quality: Arc<OnceLock<Quality>>,
 }
@@ -88,6 +91,7 @@ impl Default for Leiden {
             iterations: 3,
             seed: 0,
             temporary: None,
+            lists_bytes_max: u64::MAX,
             quality: Arc::default(),
         }
     }

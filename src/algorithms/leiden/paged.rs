@@ -43,6 +43,8 @@ pub struct Scratch {
     pub parent: PathBuf,
     /// Main memory for levels in memory, or for making one on disk.
     pub budget_bytes: u64,
+    /// The most bytes of a level in memory.
+    pub lists_bytes_max: u64,
     /// Whether the user has asked to stop.
     pub cancel: Arc<AtomicBool>,
     /// The number of levels on disk so far, the graph among them.
@@ -323,7 +325,7 @@ impl PagedLists {
     /// Whether there is memory for the lists and those of the level after it.
     fn fits(&self) -> bool {
         let bytes = room::level_bytes(self.vertices().into(), self.store.edges(), self.weights.is_some());
-        bytes <= self.scratch.budget_bytes
+        bytes <= self.scratch.budget_bytes.min(self.scratch.lists_bytes_max)
     }
 
     /// The lists in memory.

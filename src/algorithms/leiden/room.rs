@@ -52,12 +52,14 @@ impl Room {
         let needed_bytes = |held_bytes| engine.needed_bytes(&leiden.planned(store, held_bytes));
         let (in_memory, on_disk) = (leiden.held_bytes(store), disk_bytes(store, engine.options().threads));
         let (of_memory, of_disk) = (needed_bytes(in_memory)?, needed_bytes(on_disk)?);
-        let (place, held_bytes) = if of_memory <= budget_bytes {
+        let small = store.edges() < EDGES_MIN;
+        let may_hold = small || in_memory <= leiden.lists_bytes_max;
+        let (place, held_bytes) = if of_memory <= budget_bytes && may_hold {
             (Place::Memory, in_memory)
-        } else if of_disk <= budget_bytes && store.edges() >= EDGES_MIN {
+        } else if of_disk <= budget_bytes && !small {
             (Place::Disk, on_disk)
         } else {
-            let needed_bytes = if store.edges() < EDGES_MIN { of_memory } else { of_memory.min(of_disk) };
+            let needed_bytes = if small { of_memory } else { of_memory.min(of_disk) };
             let parts = "what is known of each vertex while communities are looked for".into();
             return Err(Error::Memory { what: leiden.name().into(), needed_bytes, budget_bytes, parts });
         };
@@ -68,6 +70,7 @@ impl Room {
             parent: leiden.temporary.clone().unwrap_or_else(|| PathBuf::from(parent)),
             budget_bytes: budget_bytes.saturating_sub(beside_bytes),
             cancel: Arc::clone(&engine.options().cancel),
+            lists_bytes_max: leiden.lists_bytes_max,
             levels: Arc::default(),
         };
         Ok(Self { place, held_bytes, scratch })
