@@ -40,8 +40,8 @@ def canonical(source, dest):
     """Each edge once, without loops."""
     low, high = np.minimum(source, dest), np.maximum(source, dest)
     keep = low != high
-    edges = np.unique(np.stack([low[keep], high[keep]], 1), axis=0)
-    return edges
+    pairs = np.unique(low[keep] << 32 | high[keep])
+    return np.stack([pairs >> 32, pairs & 0xFFFFFFFF], 1)
 
 
 def rmat(scale, seed=1):
