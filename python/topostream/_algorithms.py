@@ -476,6 +476,7 @@ class Algorithms:
         weights: bool = False,
         iterations: int = 3,
         seed: int = 0,
+        temporary: str | PathLike[str] | None = None,
         progress: bool | Watcher = False,
     ) -> Result:
         """Communities of high modularity, by Leiden's algorithm.
@@ -483,7 +484,8 @@ class Algorithms:
         Communities have many edges within, and few between them. The answer is the same for any number of threads and
         any order of pages; another ``seed`` is another one. No community is disconnected. The quality is recomputed
         from the stored edges at the end: modularity as NetworkX has it, of directed graphs by in- and out-strengths,
-        loops and repeated edges included. All lists must fit in memory.
+        loops and repeated edges included. Levels that do not fit in memory are stores in ``temporary`` while the run
+        lasts.
 
         Source: Traag, Waltman and van Eck, 2019. Exactness: same bits.
 
@@ -494,6 +496,7 @@ class Algorithms:
             weights: edges count by their weights; otherwise every edge counts 1.
             iterations: maximum number of iterations over all levels; one that changes nothing is the last.
             seed: decides between what is equal: another seed is another answer.
+            temporary: the folder of levels that do not fit in memory [default: that of the store].
             progress: show a bar; or a function that is called some times a second.
 
         Returns:
@@ -513,6 +516,7 @@ class Algorithms:
         weights: bool = False,
         iterations: int = 3,
         seed: int = 0,
+        temporary: str | PathLike[str] | None = None,
         progress: bool | Watcher = False,
     ) -> Result:
         """Communities of high modularity, by Louvain's algorithm: leiden without refinement.
@@ -520,7 +524,8 @@ class Algorithms:
         Communities have many edges within, and few between them. The answer is the same for any number of threads and
         any order of pages; another ``seed`` is another one. No community is disconnected. The quality is recomputed
         from the stored edges at the end: modularity as NetworkX has it, of directed graphs by in- and out-strengths,
-        loops and repeated edges included. All lists must fit in memory.
+        loops and repeated edges included. Levels that do not fit in memory are stores in ``temporary`` while the run
+        lasts.
 
         Source: Blondel, Guillaume, Lambiotte and Lefebvre, 2008. Exactness: same bits.
 
@@ -531,6 +536,7 @@ class Algorithms:
             weights: edges count by their weights; otherwise every edge counts 1.
             iterations: maximum number of iterations over all levels; one that changes nothing is the last.
             seed: decides between what is equal: another seed is another answer.
+            temporary: the folder of levels that do not fit in memory [default: that of the store].
             progress: show a bar; or a function that is called some times a second.
 
         Returns:
