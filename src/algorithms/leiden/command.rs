@@ -1,6 +1,5 @@
 //! `leiden` and `louvain`: their arguments, and their entries in the catalogue.
 
-use super::room::Room;
 use super::{Leiden, Objective, Quality};
 use crate::algorithms::command::{
     AS_GIVEN, Arguments, Command, Edges, Entry, Figure, Finished, Prepared, Runnable, Sample, Shown, StoreKind,
@@ -122,12 +121,12 @@ impl Runnable for Leiden {
     }
 
     fn planned(self: Box<Self>, engine: &Engine) -> Result<Box<dyn Algorithm>> {
-        let held_bytes = Room::of(engine, &self)?.held_bytes;
+        let held_bytes = self.room(engine)?.held_bytes;
         Ok(Box::new(Leiden::planned(&self, engine.store(), held_bytes)))
     }
 
     fn needed_bytes(&self, engine: &Engine) -> Result<u64> {
-        engine.needed_bytes(&Leiden::planned(self, engine.store(), Room::of(engine, self)?.held_bytes))
+        engine.needed_bytes(&Leiden::planned(self, engine.store(), self.room(engine)?.held_bytes))
     }
 }
 

@@ -1,13 +1,12 @@
 //! The graph of a level: its lists, in memory or on disk, and what its vertices weigh.
 
-use super::lists::{List, Lists};
+use super::lists::List;
 use super::objective::Masses;
-use super::paged::PagedLists;
+use super::paged::Edges;
 use super::tally::Tally;
 use crate::error::Result;
 use crate::model::bits::Bits;
 use rayon::prelude::*;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use topostream_formats::huge::zeroed;
 
@@ -19,14 +18,6 @@ pub struct Graph {
     pub masses: Masses,
     /// The lengths of the lists of the graph's vertices that each has become; at the first level those are its own.
     pub reach: Vec<u64>,
-}
-
-/// Where the lists of a level are.
-pub enum Edges {
-    /// In memory.
-    Memory(Lists),
-    /// On disk.
-    Disk(Arc<PagedLists>),
 }
 
 impl Graph {

@@ -88,8 +88,8 @@ impl<'a> List<'a> {
         key: impl Fn(u32) -> Option<u32> + Sync,
         meet: impl Fn(u32) + Sync,
     ) {
-        tally.begin(self.len(), end);
         let add = |list: &Self, tally: &mut Tally| {
+            tally.begin(list.len(), end);
             list.each(values, |neighbour, weight| {
                 if let Some(key) = key(neighbour)
                     && tally.add(key, weight)
@@ -104,7 +104,6 @@ impl<'a> List<'a> {
         let of_part = |first: usize| {
             let part = self.part(first..(first + PART).min(self.len()));
             Tally::borrow(|tally| {
-                tally.begin(part.len(), end);
                 add(&part, tally);
                 let mut sums = Vec::new();
                 tally.drain(|key, sum| sums.push((key, sum)));
@@ -112,6 +111,8 @@ impl<'a> List<'a> {
             })
         };
         let parts: Vec<Vec<(u32, u64)>> = (0..self.len()).into_par_iter().step_by(PART).map(of_part).collect();
+        // Long lists have the same keys many times: no table for all neighbours.
+        tally.begin(parts.iter().map(Vec::len).sum(), end);
         parts.iter().flatten().for_each(|&(key, sum)| _ = tally.add(key, sum));
     }
 

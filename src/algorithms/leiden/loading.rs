@@ -1,8 +1,9 @@
 //! Reads all lists into memory, each edge at both of its ends.
 
-use super::graph::{Edges, Graph};
+use super::graph::Graph;
 use super::lists::{Lists, Weights};
 use super::objective::{Masses, Objective, TOTAL_BITS};
+use super::paged::Edges;
 use super::quantum::{Quantum, ordered};
 use crate::model::algorithm::Weights as Read;
 use crate::model::algorithm::{

@@ -29,6 +29,7 @@ mod paged;
 mod quantum;
 mod refining;
 mod room;
+mod scratch;
 mod search;
 mod shifts;
 mod surveying;
@@ -42,11 +43,11 @@ use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::pages::adjacency::{degree, in_degrees};
 use crate::report::RunReport;
-use graph::{Edges, Graph};
+use graph::Graph;
 use loading::{Loaded, Loading};
 use objective::Pull;
-use paged::PagedLists;
-use room::{Place, Room};
+use paged::{Edges, PagedLists};
+use room::{Asked, Place, Room};
 use search::Search;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
@@ -108,7 +109,7 @@ impl Leiden {
         self.check()?;
         let store = engine.store();
         self.weight_type(store)?;
-        let room = Room::of(engine, &self)?;
+        let room = self.room(engine)?;
         let (report, read) = match room.place {
             Place::Memory => self.load(engine, observer)?,
             Place::Disk => self.survey(engine, &room, observer)?,
@@ -131,6 +132,21 @@ impl Leiden {
         run.report = report.followed_by(std::mem::take(&mut run.report));
         run.report.wall_ns += searched_ns;
         Ok(run)
+    }
+
+    /// The memory of a run.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    fn room(&self, engine: &Engine) -> Result<Room> {
+        let store = engine.store();
+        let asked = Asked {
+            name: self.name(),
+            weights: store.manifest().weights.filter(|_| self.weights),
+            temporary: self.temporary.as_deref(),
+            lists_bytes_max: self.lists_bytes_max,
+        };
+        Room::of(engine, &asked, |held_bytes| engine.needed_bytes(&self.planned(store, held_bytes)))
     }
 
     /// Reads all lists into memory.
@@ -209,7 +225,7 @@ impl Leiden {
     }
 
     /// The run as far as it is known before: its memory.
-    pub(crate) fn planned(&self, store: &Store, held_bytes: u64) -> Naming {
+    fn planned(&self, store: &Store, held_bytes: u64) -> Naming {
         self.naming(store, 0, Vec::new(), held_bytes)
     }
 

@@ -6,18 +6,17 @@
 //!                                                          └─▶ in memory, if it fits
 //! ```
 
-use super::graph::Edges;
 use super::lists::{List, ListWeights, Lists, Weights};
 use super::quantum::{Quantum, ordered};
-use super::room;
+use super::scratch::{MAKING_BYTES, Scratch, level_bytes};
 use super::tally::Tally;
 use crate::error::{Error, Result};
 use crate::pages::buffers::PageBuffers;
 use rayon::prelude::*;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use topostream_formats::durable::TemporaryFolder;
 use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
@@ -36,19 +35,12 @@ const MERGED_DEGREE: u64 = 1000;
 
 const UNPOISONED: &str = "nothing panics while it is held";
 
-/// Where levels are put, and how much memory there is.
-#[derive(Clone, Debug)]
-pub struct Scratch {
-    /// The folder of the levels on disk.
-    pub parent: PathBuf,
-    /// Main memory for levels in memory, or for making one on disk.
-    pub budget_bytes: u64,
-    /// The most bytes of a level in memory.
-    pub lists_bytes_max: u64,
-    /// Whether the user has asked to stop.
-    pub cancel: Arc<AtomicBool>,
-    /// The number of levels on disk so far, the graph among them.
-    pub levels: Arc<AtomicU32>,
+/// Where the lists of a level are.
+pub enum Edges {
+    /// In memory.
+    Memory(Lists),
+    /// On disk.
+    Disk(Arc<PagedLists>),
 }
 
 /// The lists of a level on disk.
@@ -297,7 +289,7 @@ impl PagedLists {
         let folder =
             TemporaryFolder::create(&self.scratch.parent, "leiden").map_err(unwritable(&self.scratch.parent))?;
         let path = folder.path().join("level");
-        let held_bytes = room::MAKING_BYTES * self.degrees.len() as u64;
+        let held_bytes = MAKING_BYTES * self.degrees.len() as u64;
         let options = FormatOptions {
             repeated: merges.then_some(Repeated::Sum),
             memory_bytes: self.scratch.budget_bytes.saturating_sub(held_bytes),
@@ -324,7 +316,7 @@ impl PagedLists {
 
     /// Whether there is memory for the lists and those of the level after it.
     fn fits(&self) -> bool {
-        let bytes = room::level_bytes(self.vertices().into(), self.store.edges(), self.weights.is_some());
+        let bytes = level_bytes(self.vertices().into(), self.store.edges(), self.weights.is_some());
         bytes <= self.scratch.budget_bytes.min(self.scratch.lists_bytes_max)
     }
 
@@ -408,6 +400,7 @@ fn unwritable(folder: &Path) -> impl FnOnce(io::Error) -> Error {
 struct GroupEdges {
     lists: Arc<PagedLists>,
     group_of: Arc<Vec<u32>>,
+    groups: u32,
     info: SourceInfo,
     merges: bool,
     /// The next block.
@@ -426,12 +419,13 @@ impl GroupEdges {
         (weights, merges): (Option<WeightType>, bool),
     ) -> Self {
         let info = group_info(groups.into(), weights);
-        Self { lists, group_of, info, merges, block: 0, ready: Vec::new() }
+        Self { lists, group_of, groups, info, merges, block: 0, ready: Vec::new() }
     }
 
     /// Reads some blocks; returns whether there were any.
     fn load(&mut self) -> Result<bool> {
         let Self { lists, group_of, merges, .. } = &*self;
+        let groups = self.groups;
         let (mut block, mut edges, mut vertices) = (self.block, 0, Vec::new());
         while block + 1 < lists.blocks.len() && edges < READ_EDGES {
             let of_block = (lists.blocks[block]..lists.blocks[block + 1]).map(|vertex| vertex as u32);
@@ -454,12 +448,7 @@ impl GroupEdges {
                     }
                 });
             }
-            tally.begin(list.len(), u32::MAX);
-            list.each(group_of, |neighbour, weight| {
-                if let Some(other) = between(neighbour) {
-                    _ = tally.add(other, weight);
-                }
-            });
+            list.sum_by(group_of, (tally, groups), between, |_| ());
             tally.drain(add);
         })?;
         (self.block, self.ready) = (block, found);

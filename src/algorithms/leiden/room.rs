@@ -1,27 +1,21 @@
 //! The memory of a run, and whether lists are in it.
 
-use super::Leiden;
-use super::paged::{self, Scratch};
+use super::paged;
+use super::scratch::{LEVEL_EDGE_BYTES, MAKING_BYTES, Scratch, VERTEX_BYTES};
 use super::turns::EDGES_MIN;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pages::buffers::PageBuffers;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, Store};
 
-/// Main memory of a vertex at a level, in bytes; and of an edge at the level after it, from either end.
-const VERTEX_BYTES: u64 = 60;
-const LEVEL_EDGE_BYTES: u64 = 16;
 /// Of a vertex whose lists are on disk: while it moves and is refined, and of directed graphs more.
 const DISK_VERTEX_BYTES: u64 = 48;
 const DISK_DIRECTED_BYTES: u64 = 24;
 /// Of the first level's vertices, while other levels are processed: its masses, degrees, and where each vertex is.
 const KEPT_BYTES: u64 = 16;
-/// Of a vertex, while the level after it is made.
-pub const MAKING_BYTES: u64 = 20;
-
 /// Where the lists of the graph are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -29,6 +23,18 @@ pub enum Place {
     Memory,
     /// On disk; vertices alone are in memory.
     Disk,
+}
+
+/// What is asked of a run, as far as memory depends on it.
+pub struct Asked<'a> {
+    /// `leiden` or `louvain`.
+    pub name: &'static str,
+    /// The weights that count.
+    pub weights: Option<WeightType>,
+    /// The folder of levels on disk, if it is not the store's.
+    pub temporary: Option<&'a Path>,
+    /// The most bytes of a level in memory.
+    pub lists_bytes_max: u64,
 }
 
 /// The memory of a run.
@@ -43,17 +49,16 @@ pub struct Room {
 }
 
 impl Room {
-    /// Of a run.
+    /// Of a run; `needed_bytes` has what it needs in all if the search holds so much.
     ///
     /// # Errors
     /// [`Error::Memory`] if vertices do not fit.
-    pub fn of(engine: &Engine, leiden: &Leiden) -> Result<Self> {
+    pub fn of(engine: &Engine, asked: &Asked<'_>, needed_bytes: impl Fn(u64) -> Result<u64>) -> Result<Self> {
         let (store, budget_bytes) = (engine.store(), engine.usable_bytes());
-        let needed_bytes = |held_bytes| engine.needed_bytes(&leiden.planned(store, held_bytes));
-        let (in_memory, on_disk) = (leiden.held_bytes(store), disk_bytes(store, engine.options().threads));
+        let (in_memory, on_disk) = (memory_bytes(store, asked.weights), disk_bytes(store, engine.options().threads));
         let (of_memory, of_disk) = (needed_bytes(in_memory)?, needed_bytes(on_disk)?);
         let small = store.edges() < EDGES_MIN;
-        let may_hold = small || in_memory <= leiden.lists_bytes_max;
+        let may_hold = small || in_memory <= asked.lists_bytes_max;
         let (place, held_bytes) = if of_memory <= budget_bytes && may_hold {
             (Place::Memory, in_memory)
         } else if of_disk <= budget_bytes && !small {
@@ -61,28 +66,25 @@ impl Room {
         } else {
             let needed_bytes = if small { of_memory } else { of_memory.min(of_disk) };
             let parts = "what is known of each vertex while communities are looked for".into();
-            return Err(Error::Memory { what: leiden.name().into(), needed_bytes, budget_bytes, parts });
+            return Err(Error::Memory { what: asked.name.into(), needed_bytes, budget_bytes, parts });
         };
         let reading_bytes = 2 * reading_bytes(store, engine.options().threads);
         let beside_bytes = needed_bytes(0)?.saturating_add(KEPT_BYTES * store.vertices() + reading_bytes);
         let parent = store.path().parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let scratch = Scratch {
-            parent: leiden.temporary.clone().unwrap_or_else(|| PathBuf::from(parent)),
+            parent: asked.temporary.unwrap_or(parent).to_owned(),
             budget_bytes: budget_bytes.saturating_sub(beside_bytes),
             cancel: Arc::clone(&engine.options().cancel),
-            lists_bytes_max: leiden.lists_bytes_max,
+            lists_bytes_max: asked.lists_bytes_max,
             levels: Arc::default(),
         };
         Ok(Self { place, held_bytes, scratch })
     }
 }
 
-impl Leiden {
-    /// The main memory of a search with all lists in memory, or of naming what it finds, in bytes.
-    fn held_bytes(&self, store: &Store) -> u64 {
-        let weights = store.manifest().weights.filter(|_| self.weights);
-        list_bytes(store, weights) + VERTEX_BYTES * store.vertices() + LEVEL_EDGE_BYTES * ends(store) * store.edges()
-    }
+/// The main memory of a search with all lists in memory, or of naming what it finds, in bytes.
+fn memory_bytes(store: &Store, weights: Option<WeightType>) -> u64 {
+    list_bytes(store, weights) + VERTEX_BYTES * store.vertices() + LEVEL_EDGE_BYTES * ends(store) * store.edges()
 }
 
 /// The bytes of lists in memory.
@@ -94,11 +96,6 @@ pub fn list_bytes(store: &Store, weights: Option<WeightType>) -> u64 {
 /// At how many ends each stored edge is.
 fn ends(store: &Store) -> u64 {
     if store.manifest().directed { 2 } else { 1 }
-}
-
-/// The bytes of a level in memory, and of the lists of the level after it.
-pub fn level_bytes(vertices: u64, edges: u64, weights: bool) -> u64 {
-    (VERTEX_BYTES + 12) * vertices + (if weights { 12 } else { 4 } + LEVEL_EDGE_BYTES) * edges
 }
 
 /// The main memory of a search with all lists on disk: while vertices move, or while a level is made.
@@ -113,8 +110,13 @@ fn disk_bytes(store: &Store, threads: usize) -> u64 {
     moving_bytes.max(making_bytes)
 }
 
-/// What threads read lists with: a page as it is stored, decoded, and its lists.
+/// What threads read lists with: a page as it is stored, decoded, its lists, the longest of all, and its neighbours'
+/// communities in a table.
 fn reading_bytes(store: &Store, threads: usize) -> u64 {
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
-    threads as u64 * (ends(store) * PageBuffers::memory_bytes(topology, true) + 3 * topology.image_bytes())
+    let page_bytes = PageBuffers::memory_bytes(topology, true) + 3 * topology.image_bytes();
+    let lists = topology.directory().entries().chunk_by(|one, other| one.start_vertex == other.start_vertex);
+    let longest = lists.map(|pages| pages.iter().map(|page| u64::from(page.edge_count)).sum()).max().unwrap_or(0u64);
+    // A place of the table has 16 bytes, and at least a quarter of the places are taken.
+    threads as u64 * (ends(store) * page_bytes + (12 + 64) * longest.min(2 * store.vertices()))
 }
