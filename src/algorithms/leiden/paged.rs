@@ -358,7 +358,7 @@ pub fn making_bytes(vertices: u64, topology: &Topology) -> u64 {
     let options = FormatOptions { repeated: Some(Repeated::Sum), ..packed_in_order() };
     let most = topology.directory().entries().iter().map(|entry| u64::from(entry.edge_count)).max().unwrap_or(0);
     let largest = vertices.saturating_sub(1);
-    needed_bytes(&info, reading_bytes(most), vertices, largest, &options)
+    needed_bytes(&info, reading_bytes(most, true), vertices, largest, &options)
 }
 
 /// Packed pages, whose vertices are groups in order.
@@ -380,8 +380,8 @@ fn group_info(groups: u64, weights: Option<WeightType>) -> SourceInfo {
 }
 
 /// Main memory of edges that are read, of blocks with at most so many; vectors may double as they grow.
-fn reading_bytes(most: u64) -> u64 {
-    2 * (READ_EDGES as u64).max(most) * size_of::<Edge>() as u64
+fn reading_bytes(most: u64, weighted: bool) -> u64 {
+    2 * (READ_EDGES as u64).max(most) * if weighted { 12 } else { 4 }
 }
 
 /// The error of a folder in which no level can be put.
@@ -405,7 +405,38 @@ struct GroupEdges {
     merges: bool,
     /// The next block.
     block: usize,
-    ready: Vec<Vec<Edge>>,
+    ready: Vec<Ready>,
+}
+
+/// The edges of a block: those of a list after those of another.
+#[derive(Default)]
+struct Ready {
+    /// The group of a list, and the number of edges up to its end.
+    lists: Vec<(u32, usize)>,
+    dests: Vec<u32>,
+    /// Empty if edges have none.
+    weights: Vec<u64>,
+}
+
+impl Ready {
+    /// Moves the last edges to the chunk, as many as it has room for.
+    fn give(&mut self, chunk: &mut Vec<Edge>) {
+        while let Some(&(group, _)) = self.lists.last()
+            && chunk.len() < CHUNK_EDGES
+        {
+            let begin = self.lists.iter().rev().nth(1).map_or(0, |list| list.1);
+            let from = begin.max(self.dests.len().saturating_sub(CHUNK_EDGES - chunk.len()));
+            let weight_at = |at: usize| self.weights.get(at).copied().unwrap_or(0);
+            let edge =
+                |(at, &dest): (usize, &u32)| Edge { source: group.into(), dest: dest.into(), weight: weight_at(at) };
+            chunk.extend((from..).zip(&self.dests[from..]).map(edge));
+            self.dests.truncate(from);
+            self.weights.truncate(from);
+            if from == begin {
+                self.lists.pop();
+            }
+        }
+    }
 }
 
 /// Edges that are read at once, or one block.
@@ -437,19 +468,27 @@ impl GroupEdges {
         if self.block == block {
             return Ok(false);
         }
-        let found = lists.visit(&vertices, |edges: &mut Vec<Edge>, tally, _, vertex, list| {
+        let weighted = self.info.weights.is_some();
+        let found = lists.visit(&vertices, |ready: &mut Ready, tally, _, vertex, list| {
             let group = group_of[vertex as usize];
-            let mut add = |other: u32, weight| edges.push(Edge { source: group.into(), dest: other.into(), weight });
             let between = |neighbour: u32| Some(group_of[neighbour as usize]).filter(|&other| other != group);
-            if !merges {
-                return list.each(group_of, |neighbour, weight| {
+            let mut add = |other: u32, weight| {
+                ready.dests.push(other);
+                if weighted {
+                    ready.weights.push(weight);
+                }
+            };
+            if *merges {
+                list.sum_by(group_of, (tally, groups), between, |_| ());
+                tally.drain(add);
+            } else {
+                list.each(group_of, |neighbour, weight| {
                     if let Some(other) = between(neighbour) {
                         add(other, weight);
                     }
                 });
             }
-            list.sum_by(group_of, (tally, groups), between, |_| ());
-            tally.drain(add);
+            ready.lists.push((group, ready.dests.len()));
         })?;
         (self.block, self.ready) = (block, found);
         Ok(true)
@@ -475,8 +514,8 @@ impl EdgeSource for GroupEdges {
                 }
                 continue;
             };
-            chunk.extend(last.drain(last.len().saturating_sub(CHUNK_EDGES)..));
-            if last.is_empty() {
+            last.give(chunk);
+            if last.lists.is_empty() {
                 self.ready.pop();
             }
         }
@@ -484,6 +523,6 @@ impl EdgeSource for GroupEdges {
     }
 
     fn memory_bytes(&self) -> u64 {
-        reading_bytes(self.lists.largest_block() as u64)
+        reading_bytes(self.lists.largest_block() as u64, self.info.weights.is_some())
     }
 }
