@@ -253,8 +253,8 @@ def main():
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "command": " ".join(["bench/communities.py", *words]),
         "verified": [
-            "the modularity of every answer is computed from its labels by the script; of stores, it is what the program "
-            "recomputes at its end"
+            "the modularity of every answer is computed from its labels by the script; of stores, it is what the "
+            "program recomputes at its end"
         ],
         "notes": ["M edges/s are stored edges, each from both ends, over the time"],
         "tables": [

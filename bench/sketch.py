@@ -25,7 +25,8 @@ VERIFIED = [
 ]
 NOTES = [
     "everything in device memory, but the edges of lists where main memory is named (`kept`: those of the first lists "
-    "are in device memory, as many as the paths have); loops and repeated edges left out; an update is a changed value, or an edge along "
+    "are in device memory, as many as the paths have); loops and repeated edges left out; an update is a changed "
+    "value, or an edge along "
     "which a residual was passed on; counters are those of a run of their own, times are from the clearing of arrays "
     "to the last round; lists are visited by a stream of their own while passes over the paths run in another",
 ]
