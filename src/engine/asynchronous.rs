@@ -54,8 +54,9 @@ pub struct Selection {
 /// Chooses the pages of each superstep. Keeps the position in the file, and the pages of hubs.
 #[derive(Debug)]
 pub struct PageScheduler {
-    /// Pages that are read at once, and the least.
+    /// How many pages are read at once.
     room: usize,
+    /// The least of that: half of the buffer.
     room_min: usize,
     /// Supersteps over pages in the buffer since some were read.
     reprocessed: u32,

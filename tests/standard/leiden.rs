@@ -148,6 +148,22 @@ fn lists_on_disk() {
     }
 }
 
+/// Lists that cannot be read from disk are refused, with what to do.
+#[test]
+fn lists_that_must_fit_in_memory() {
+    let graph = EdgeList::new(5000, random_edges(0..5000, 60_000, 3));
+    for (options, expected) in [
+        (FormatOptions { shards: 2, ..small_pages(Encoding::VertexId) }, "are divided into shards: raise --memory"),
+        (small_pages(Encoding::VertexId), "there are no in-lists of this directed graph: raise --memory, or reformat"),
+    ] {
+        let store = TestStore::new(&graph, &options);
+        let leiden = Leiden { lists_bytes_max: 1, ..Leiden::default() };
+        let error =
+            leiden.run(&store.engine(EngineOptions::default()), &mut |_| {}).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
 #[test]
 fn weights() {
     let graph = graph(12, 200);

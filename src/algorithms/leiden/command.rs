@@ -17,7 +17,8 @@ use topostream_formats::Store;
 const DETAILS: &str = "Communities have many edges within, and few between them. The answer is the same for any number \
      of threads and any order of pages; another --seed is another one. No community is disconnected. The quality is \
      recomputed from the stored edges at the end: modularity as NetworkX has it, of directed graphs by in- and \
-     out-strengths, loops and repeated edges included. Levels that do not fit in memory are stores in --temporary while the run lasts.";
+     out-strengths, loops and repeated edges included. Levels that do not fit in memory are stores in --temporary while \
+     the run lasts.";
 
 /// Communities by Leiden's algorithm.
 pub const LEIDEN: Entry = Entry {
@@ -27,7 +28,8 @@ pub const LEIDEN: Entry = Entry {
     details: DETAILS,
     source: "Traag, Waltman and van Eck, 2019",
     lists: "out",
-    bytes_per_vertex: "label 4; lists in memory 60, and 20 an edge from either end (--weights 24); on disk 48 (directed 72)",
+    bytes_per_vertex: "label 4; lists in memory 60, and 20 an edge from either end (--weights 24); on disk 48 (directed \
+                       72)",
     exactness: "same bits",
     oracle: "leiden",
     samples: &[

@@ -1,6 +1,7 @@
 //! The graph of a level: its lists, in memory or on disk, and what its vertices weigh.
 
 use super::lists::List;
+use super::making;
 use super::objective::Masses;
 use super::paged::Edges;
 use super::tally::Tally;
@@ -48,7 +49,7 @@ impl Graph {
         (0..self.vertices()).into_par_iter().filter(|&vertex| self.degree(vertex) > 0).count() as u32
     }
 
-    /// Passes the lists of vertices in ascending order, each with its place among these, on all threads.
+    /// Passes the lists of vertices in ascending order, on all threads, each with its index in `vertices`.
     ///
     /// # Errors
     /// Those of reading pages.
@@ -101,7 +102,7 @@ impl Graph {
     pub fn coarse(&self, group_of: Vec<u32>, groups: u32) -> Result<(Self, Vec<u32>)> {
         let (edges, group_of) = match &self.edges {
             Edges::Memory(lists) => (Edges::Memory(lists.coarse(&group_of, groups)), group_of),
-            Edges::Disk(lists) => lists.coarse(group_of, groups)?,
+            Edges::Disk(lists) => making::coarse(lists, group_of, groups)?,
         };
         let sums = |values: &[u64]| match values {
             [] => Vec::new(),

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The answer is the same for any number of threads, whatever order pages are read in, and however the store is encoded:
-//! vertices decide by what was before their turn, all scores are whole numbers, and ties are
-//! broken by hashes of the seed. Another seed is another answer.
+//! vertices decide by what was before their turn, all scores are whole numbers, and ties are broken by hashes of the seed.
+//! Another seed is another answer.
 //!
 //! No community is disconnected, and the quality is recomputed from the stored lists at the end.
 //!
@@ -22,6 +22,7 @@ mod graph;
 mod level;
 mod lists;
 mod loading;
+mod making;
 mod moving;
 mod naming;
 mod objective;
@@ -109,6 +110,10 @@ impl Leiden {
         self.check()?;
         let store = engine.store();
         self.weight_type(store)?;
+        if store.vertices() > u32::MAX.into() {
+            let message = format!("{}: {} vertices: expected fewer than 2^32", self.name(), store.vertices());
+            return Err(Error::Parameter(message));
+        }
         let room = self.room(engine)?;
         let (report, read) = match room.place {
             Place::Memory => self.load(engine, observer)?,

@@ -1,6 +1,6 @@
 //! The memory of a run, and whether lists are in it.
 
-use super::paged;
+use super::making;
 use super::scratch::{LEVEL_EDGE_BYTES, MAKING_BYTES, Scratch, VERTEX_BYTES};
 use super::turns::EDGES_MIN;
 use crate::engine::Engine;
@@ -16,6 +16,7 @@ const DISK_VERTEX_BYTES: u64 = 48;
 const DISK_DIRECTED_BYTES: u64 = 24;
 /// Of the first level's vertices, while other levels are processed: its masses, degrees, and where each vertex is.
 const KEPT_BYTES: u64 = 16;
+
 /// Where the lists of the graph are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -106,7 +107,7 @@ fn disk_bytes(store: &Store, threads: usize) -> u64 {
     let moving_bytes = vertex_bytes * store.vertices() + reading_bytes(store, threads);
     let making_bytes = (KEPT_BYTES + MAKING_BYTES) * store.vertices()
         + 2 * reading_bytes(store, threads)
-        + paged::making_bytes(store.vertices(), topology);
+        + making::making_bytes(store.vertices(), topology);
     moving_bytes.max(making_bytes)
 }
 
