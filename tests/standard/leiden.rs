@@ -154,7 +154,10 @@ fn lists_that_must_fit_in_memory() {
     let graph = EdgeList::new(5000, random_edges(0..5000, 60_000, 3));
     for (options, expected) in [
         (FormatOptions { shards: 2, ..small_pages(Encoding::VertexId) }, "are divided into shards: raise --memory"),
-        (small_pages(Encoding::VertexId), "there are no in-lists of this directed graph: raise --memory, or reformat"),
+        (
+            FormatOptions { in_edges: false, ..small_pages(Encoding::VertexId) },
+            "there are no in-lists of this directed graph: raise --memory, or reformat",
+        ),
     ] {
         let store = TestStore::new(&graph, &options);
         let leiden = Leiden { lists_bytes_max: 1, ..Leiden::default() };
