@@ -14,9 +14,10 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use topostream::algorithms::command::Finished;
 use topostream::cli::{Columns, Failure, ResultFile, ResultFormat};
 use topostream::model::algorithm::{Answer, AnswerValues};
@@ -26,8 +27,6 @@ use topostream_tools::progress::Cancel;
 
 /// Values that are read at a time.
 const CHUNK: usize = 1 << 16;
-/// The most columns that an algorithm has.
-const COLUMNS_MAX: u64 = 3;
 
 /// A column's values.
 #[derive(Clone)]
@@ -52,21 +51,9 @@ impl Values {
     }
 }
 
-/// The name of a column of a restored result, for the rest of the process: there are few different ones.
-fn kept(name: &str) -> &'static str {
-    static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = names.iter().find(|of| **of == name).copied();
-    found.unwrap_or_else(|| {
-        let new: &'static str = Box::leak(name.to_owned().into_boxed_str());
-        names.push(new);
-        new
-    })
-}
-
 /// The columns of a finished run.
 pub struct Vectors {
-    columns: Vec<(&'static str, Values)>,
+    columns: Vec<(Cow<'static, str>, Values)>,
     vertices: u64,
     /// The session's bytes of live results, of which this has a part.
     held_bytes: Arc<AtomicU64>,
@@ -74,27 +61,30 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    /// The most that results take.
-    pub fn bytes_max(vertices: u64) -> u64 {
-        8 * COLUMNS_MAX * vertices
+    /// The bytes of this many columns.
+    pub fn memory_bytes(columns: u64, vertices: u64) -> u64 {
+        8 * columns * vertices
     }
 
-    /// Computes the columns on all threads.
-    pub fn of(run: &dyn Finished, vertices: u64, held_bytes: &Arc<AtomicU64>) -> Self {
-        let columns: Vec<_> = run.answers().iter().map(|answer| (answer.name, values(answer, vertices))).collect();
+    /// Computes the columns, of which there are at most so many, on all threads.
+    pub fn of(run: &dyn Finished, (columns_max, vertices): (u64, u64), held_bytes: &Arc<AtomicU64>) -> Self {
+        let columns: Vec<_> =
+            run.answers().iter().map(|answer| (answer.name.clone(), values(answer, vertices))).collect();
         // A test runs all algorithms of the catalogue.
-        assert!(columns.len() as u64 <= COLUMNS_MAX, "{} columns", columns.len());
-        let bytes = 8 * vertices * columns.len() as u64;
+        assert!(columns.len() as u64 <= columns_max, "{} columns", columns.len());
+        let bytes = Self::memory_bytes(columns.len() as u64, vertices);
         held_bytes.fetch_add(bytes, Ordering::Relaxed);
         Self { columns, vertices, held_bytes: Arc::clone(held_bytes), bytes }
     }
 
     fn answers(&self) -> Vec<Answer<'_>> {
         let known = |value: i64| (value >= 0).then_some(value as u64);
-        let answer = |(name, values): &'_ (&'static str, Values)| match values.clone() {
-            Values::F64(of) => Answer::f64(name, move |vertex| of[vertex as usize]),
-            Values::Integer(of) => Answer::integer(name, move |vertex| known(of[vertex as usize])),
-            Values::Vertex(of) => Answer::vertex(name, move |vertex| known(of[vertex as usize]).map(|one| one as u32)),
+        let answer = |(name, values): &(Cow<'static, str>, Values)| match values.clone() {
+            Values::F64(of) => Answer::f64(name.clone(), move |vertex| of[vertex as usize]),
+            Values::Integer(of) => Answer::integer(name.clone(), move |vertex| known(of[vertex as usize])),
+            Values::Vertex(of) => {
+                Answer::vertex(name.clone(), move |vertex| known(of[vertex as usize]).map(|one| one as u32))
+            }
         };
         self.columns.iter().map(answer).collect()
     }
@@ -183,14 +173,14 @@ impl RunResult {
         let ((path, fingerprint), (text, json)) = (store, texts);
         let store = Arc::new(interruptible(py, &Cancel::default(), &(), || open_same(&path, fingerprint))?);
         let vertices = store.vertices();
-        let column = |(name, kind, values): &Restored<'_>| -> PyResult<(&'static str, Values)> {
+        let column = |(name, kind, values): &Restored<'_>| -> PyResult<(Cow<'static, str>, Values)> {
             let integers = || PyBuffer::<i64>::get(values)?.to_vec(py).map(Arc::new);
             let values = match kind.as_str() {
                 "number" => Values::F64(Arc::new(PyBuffer::<f64>::get(values)?.to_vec(py)?)),
                 "integer" => Values::Integer(integers()?),
                 _ => Values::Vertex(integers()?),
             };
-            Ok((kept(name), values))
+            Ok((Cow::Owned(name.clone()), values))
         };
         let columns = columns.iter().map(column).collect::<PyResult<Vec<_>>>()?;
         let fits = |values: &Values| values.fits(vertices);
@@ -210,13 +200,13 @@ impl RunResult {
     }
 
     /// The names of the columns, each with the kind of its values: number, integer or vertex.
-    fn columns(&self) -> Vec<(&'static str, &'static str)> {
+    fn columns(&self) -> Vec<(&str, &'static str)> {
         let kind = |values: &Values| match values {
             Values::F64(_) => "number",
             Values::Integer(_) => "integer",
             Values::Vertex(_) => "vertex",
         };
-        self.vectors.columns.iter().map(|(name, values)| (*name, kind(values))).collect()
+        self.vectors.columns.iter().map(|(name, values)| (&**name, kind(values))).collect()
     }
 
     /// What the run did.

@@ -96,13 +96,13 @@ impl Session {
             match companion {
                 Companion::File { path, write } => files.push((topostream::cli::OutputFile::create(&path)?, write)),
                 _ => {
-                    let message = format!("{algorithm}: checks and edge lists are for the command line only");
+                    let message = format!("{algorithm}: checks, levels and edge lists are for the command line only");
                     return Err(Failure::Usage(message));
                 }
             }
         }
-        let vertices = self.store.vertices();
-        self.engine.reserve(self.held_bytes.load(Ordering::Relaxed) + Vectors::bytes_max(vertices));
+        let (vertices, columns) = (self.store.vertices(), runs.columns());
+        self.engine.reserve(self.held_bytes.load(Ordering::Relaxed) + Vectors::memory_bytes(columns, vertices));
         let run = runs.run(&self.engine, &mut |_| {})?;
         for (file, write) in files {
             file.write(&turn.cancel, |out| write(&*run, &self.store, out))?;
@@ -113,7 +113,7 @@ impl Session {
         let json = topostream::cli::report_json(report, &asked.origin(&self.store)?, &summary)?;
         let text = topostream::cli::report_text(report, &summary);
         let algorithm = report.algorithm.clone();
-        let vectors = Vectors::of(&*run, vertices, &self.held_bytes);
+        let vectors = Vectors::of(&*run, (columns, vertices), &self.held_bytes);
         Ok(RunResult::new(vectors, Arc::clone(&self.store), Report::new(text, json, &self.store), algorithm))
     }
 

@@ -7,6 +7,7 @@ import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "examples").glob("*.ipynb"))
+WRITTEN = {"cells": "cells.csv", "ranking": "ranks.parquet"}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -18,7 +19,7 @@ def test_notebooks_run(path: Path, tmp_path: Path) -> None:
         client.execute()
     kinds = {kind for cell in notebook.cells for output in cell.get("outputs", []) for kind in output.get("data", {})}
     assert {"text/html", "image/png"} <= kinds, "tables and a plot are shown"
-    assert (tmp_path / "ranks.parquet").is_file()
+    assert (tmp_path / WRITTEN[path.stem]).is_file()
 
 
 def test_there_are_notebooks() -> None:

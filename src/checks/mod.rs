@@ -1,4 +1,5 @@
-//! Checks of answers: by rules alone (Graph500), or against published reference output (Graphalytics).
+//! Checks of answers: by rules alone (Graph500, communities), or against published reference output (Graphalytics).
 
+pub mod communities;
 pub mod graph500;
 pub mod graphalytics;

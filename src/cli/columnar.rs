@@ -73,9 +73,9 @@ impl Columns<'_> {
     /// The columns' names and types.
     pub fn schema(&self) -> Arc<Schema> {
         let column = |answer: &Answer<'_>| match answer.values {
-            AnswerValues::F64(_) => Field::new(answer.name, DataType::Float64, true),
-            AnswerValues::Integer(_) => Field::new(answer.name, DataType::UInt64, true),
-            AnswerValues::Vertex(_) => Field::new(answer.name, self.ids.data_type(), true),
+            AnswerValues::F64(_) => Field::new(answer.name.as_ref(), DataType::Float64, true),
+            AnswerValues::Integer(_) => Field::new(answer.name.as_ref(), DataType::UInt64, true),
+            AnswerValues::Vertex(_) => Field::new(answer.name.as_ref(), self.ids.data_type(), true),
         };
         let columns = self.answers.iter().map(column);
         Arc::new(Schema::new(

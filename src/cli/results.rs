@@ -100,7 +100,7 @@ impl ResultFile {
             ResultFormat::Arrow => columns.write_arrow(out),
         })?;
         let names: Vec<&str> =
-            std::iter::once("vertex").chain(columns.answers.iter().map(|answer| answer.name)).collect();
+            std::iter::once("vertex").chain(columns.answers.iter().map(|answer| &*answer.name)).collect();
         let (rows, size) = (tables::counted(columns.rows(), "row"), tables::bytes(bytes));
         let s = started.elapsed().as_secs_f64();
         let rate = tables::rate(columns.rows() as f64 / s.max(1e-9));
@@ -195,7 +195,7 @@ fn write_text(out: &mut impl Write, of: &Columns<'_>) -> io::Result<()> {
 
 fn write_csv(out: &mut impl Write, of: &Columns<'_>) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    let header = std::iter::once("vertex").chain(of.answers.iter().map(|answer| answer.name));
+    let header = std::iter::once("vertex").chain(of.answers.iter().map(|answer| &*answer.name));
     csv.write_record(header)?;
     let mut cell = String::new();
     each_row(of, |row| {
@@ -241,8 +241,8 @@ fn row_type(answers: &[Answer<'_>]) -> DType {
         dtype: DType::Plain(of.parse().expect("a type that NumPy has")),
     };
     let values = answers.iter().map(|answer| match answer.values {
-        AnswerValues::F64(_) => field(answer.name, "<f8"),
-        AnswerValues::Integer(_) | AnswerValues::Vertex(_) => field(answer.name, "<i8"),
+        AnswerValues::F64(_) => field(&answer.name, "<f8"),
+        AnswerValues::Integer(_) | AnswerValues::Vertex(_) => field(&answer.name, "<i8"),
     });
     DType::Record(std::iter::once(field("vertex", "<u8")).chain(values).collect())
 }

@@ -13,6 +13,7 @@
 //! assert_eq!(chunk, [16.0, 25.0, 36.0]);
 //! ```
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use topostream_formats::VertexId;
@@ -23,7 +24,7 @@ const CHUNK: usize = 1 << 12;
 /// A column of an algorithm's results.
 pub struct Answer<'a> {
     /// The column's name, also used in files.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The values.
     pub values: AnswerValues<'a>,
     /// Whether numbers are of single precision: files of text then have the digits that an `f32` needs.
@@ -42,25 +43,25 @@ pub enum AnswerValues<'a> {
 
 impl<'a> Answer<'a> {
     /// Creates a column of numbers.
-    pub fn f64(name: &'static str, value: impl Fn(u32) -> f64 + Sync + 'a) -> Self {
-        Self { name, values: AnswerValues::F64(Values::new(value)), is_single: false }
+    pub fn f64(name: impl Into<Cow<'static, str>>, value: impl Fn(u32) -> f64 + Sync + 'a) -> Self {
+        Self { name: name.into(), values: AnswerValues::F64(Values::new(value)), is_single: false }
     }
 
     /// Creates a column of numbers of single precision, which are read as `f64`.
-    pub fn f32(name: &'static str, value: impl Fn(u32) -> f32 + Sync + 'a) -> Self {
+    pub fn f32(name: impl Into<Cow<'static, str>>, value: impl Fn(u32) -> f32 + Sync + 'a) -> Self {
         let values = AnswerValues::F64(Values::new(move |vertex| f64::from(value(vertex))));
-        Self { name, values, is_single: true }
+        Self { name: name.into(), values, is_single: true }
     }
 
     /// Creates a column of integers, which may be missing for some vertices.
-    pub fn integer(name: &'static str, value: impl Fn(u32) -> Option<u64> + Sync + 'a) -> Self {
-        Self { name, values: AnswerValues::Integer(Values::new(value)), is_single: false }
+    pub fn integer(name: impl Into<Cow<'static, str>>, value: impl Fn(u32) -> Option<u64> + Sync + 'a) -> Self {
+        Self { name: name.into(), values: AnswerValues::Integer(Values::new(value)), is_single: false }
     }
 
     /// Creates a column of vertices, which may be missing for some vertices.
-    pub fn vertex(name: &'static str, value: impl Fn(u32) -> Option<u32> + Sync + 'a) -> Self {
+    pub fn vertex(name: impl Into<Cow<'static, str>>, value: impl Fn(u32) -> Option<u32> + Sync + 'a) -> Self {
         let values = AnswerValues::Vertex(Values::new(move |vertex| value(vertex).map(VertexId)));
-        Self { name, values, is_single: false }
+        Self { name: name.into(), values, is_single: false }
     }
 }
 

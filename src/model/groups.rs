@@ -11,7 +11,6 @@
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Groups, State};
-use crate::model::attributes::U32Column;
 use crate::model::bits::Bits;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -57,12 +56,19 @@ pub(crate) fn name(groups: &Groups, state: &State, store: &Store, cancel: &Atomi
     if are_named(groups, store) {
         return Ok(());
     }
-    let vertices = store.vertices();
     let label = state.attributes.u32(groups.label);
-    each_vertex(vertices, |vertex| label.set(vertex, (groups.vertex_of)(label.get(vertex))));
-    let ids = Ids::of(store, cancel)?;
+    each_vertex(store.vertices(), |vertex| label.set(vertex, (groups.vertex_of)(label.get(vertex))));
+    name_labels(label.cells(), store, cancel)
+}
+
+/// Replaces labels, each of which is a vertex of its group and that vertex's own label.
+///
+/// # Errors
+/// The errors of [`name`].
+pub(crate) fn name_labels(labels: &[AtomicU32], store: &Store, cancel: &AtomicBool) -> Result<()> {
+    let (ids, vertices) = (Ids::of(store, cancel)?, store.vertices());
     let read = |take: &dyn Fn(u64, &[u64])| ids.each(cancel, take);
-    Named::of(label, vertices).name(groups_at_once(vertices) as usize, &read)
+    Named::of(labels, vertices).name(groups_at_once(vertices) as usize, &read)
 }
 
 fn each_vertex(vertices: u64, take: impl Fn(u32) + Sync) {
@@ -125,7 +131,7 @@ type Read<'a> = dyn Fn(&dyn Fn(u64, &[u64])) -> Result<()> + 'a;
 
 /// The heads of groups: the vertices that are their own labels.
 struct Named<'a> {
-    label: &'a U32Column,
+    label: &'a [AtomicU32],
     vertices: u64,
     heads: Bits,
     /// The heads of groups of several vertices.
@@ -136,10 +142,10 @@ struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    fn of(label: &'a U32Column, vertices: u64) -> Self {
+    fn of(label: &'a [AtomicU32], vertices: u64) -> Self {
         let (heads, shared) = (Bits::new(vertices), Bits::new(vertices));
         each_vertex(vertices, |vertex| {
-            let head = label.get(vertex);
+            let head = label[vertex as usize].load(Relaxed);
             if head == vertex {
                 heads.insert(vertex)
             } else {
@@ -156,6 +162,14 @@ impl<'a> Named<'a> {
         Self { label, vertices, heads, shared, before, count }
     }
 
+    fn get(&self, vertex: u32) -> u32 {
+        self.label[vertex as usize].load(Relaxed)
+    }
+
+    fn set(&self, vertex: u32, label: u32) {
+        self.label[vertex as usize].store(label, Relaxed);
+    }
+
     /// The place of a head of several vertices among all of them.
     fn place(&self, head: u32) -> usize {
         let word = self.shared.half_word(head / 32) & !(u32::MAX << (head % 32));
@@ -169,8 +183,7 @@ impl<'a> Named<'a> {
         let found: Vec<AtomicU32> = (0..at_once).map(|_| AtomicU32::new(0)).collect();
         for first in (0..self.count).step_by(at_once) {
             let place = |head: u32| self.place(head).checked_sub(first).filter(|&place| place < at_once);
-            let of =
-                |vertex: u32| Some(self.label.get(vertex)).filter(|&head| self.shared.contains(head)).and_then(place);
+            let of = |vertex: u32| Some(self.get(vertex)).filter(|&head| self.shared.contains(head)).and_then(place);
             smallest.par_iter().for_each(|smallest| smallest.store(u64::MAX, Relaxed));
             read(&|vertex, ids| {
                 each_id(vertex, ids, |vertex, id| {
@@ -190,13 +203,13 @@ impl<'a> Named<'a> {
             })?;
             each_vertex(self.vertices, |head| {
                 if let Some(place) = Some(head).filter(|&head| self.shared.contains(head)).and_then(place) {
-                    self.label.set(head, found[place].load(Relaxed));
+                    self.set(head, found[place].load(Relaxed));
                 }
             });
         }
         each_vertex(self.vertices, |vertex| {
             if !self.heads.contains(vertex) {
-                self.label.set(vertex, self.label.get(self.label.get(vertex)));
+                self.set(vertex, self.get(self.get(vertex)));
             }
         });
         Ok(())
@@ -243,7 +256,7 @@ mod tests {
                 ids.chunks(7).enumerate().for_each(|(at, ids)| take(7 * at as u64, ids));
                 Ok(())
             };
-            Named::of(label, vertices as u64).name(at_once, &read).unwrap();
+            Named::of(label.cells(), vertices as u64).name(at_once, &read).unwrap();
             for vertex in 0..vertices as u32 {
                 let members = (0..vertices as u32).filter(|&other| head(other) == head(vertex));
                 prop_assert_eq!(Some(label.get(vertex)), members.min_by_key(|&other| ids[other as usize]));

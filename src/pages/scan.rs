@@ -15,9 +15,9 @@ const PAGES_A_THREAD: usize = 8;
 /// Receives a list, or the part of it on one page: the vertex and its neighbours in stored order.
 pub type TakeList<'a> = dyn Fn(u32, &[u32]) + Sync + 'a;
 
-/// Receives a list, or the part of it on one page: the vertex, its neighbours in stored order, and the bits of the
-/// weights of its edges.
-pub type TakeWeighted<'a> = dyn Fn(u32, &[u32], &[u32]) + Sync + 'a;
+/// Receives a list, or the part of it on one page: the vertex, its neighbours in stored order, and the weights of its
+/// edges.
+pub type TakeWeighted<'a> = dyn Fn(u32, &[u32], PageWeights<'_>) + Sync + 'a;
 
 /// Reads and checks the given pages of a topology and passes their lists to `take`, on all threads and in any order.
 ///
@@ -34,7 +34,7 @@ pub fn lists(
     scan(&Scan { store, topology, reader: &PageReader::open(topology)?, cancel, weights: false, take }, pages)
 }
 
-/// As [`lists`], with the weights of edges, which have 32 bits.
+/// As [`lists`], with the weights of edges.
 ///
 /// # Errors
 /// The errors of [`lists`].
@@ -113,11 +113,7 @@ impl Scan<'_> {
             if record.is_empty() {
                 continue;
             }
-            let weights = match weights {
-                PageWeights::Words(weights) => &weights[record.clone()],
-                PageWeights::None => &[],
-                PageWeights::Longs(_) => unreachable!("callers read weights of 32 bits"),
-            };
+            let weights = weights.part(record.clone());
             list.clear();
             list.extend(record.map(|at| neighbours.vertex(at)));
             (self.take)(page.header().start_vertex + slot, list, weights);

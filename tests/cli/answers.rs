@@ -113,7 +113,7 @@ fn json_has_the_answers_of_searches_and_groups() {
     let values: Vec<u64> = listed.iter().map(|one| one["value"].as_u64().unwrap()).collect();
     assert_eq!(values, most[..3], "{degrees}");
     assert!(listed.iter().all(|one| json!(entering[&one["id"].as_u64().unwrap()]) == one["value"]), "{degrees}");
-    assert_eq!(degrees["counts"]["header"][0], json!("degree"));
+    assert_eq!(degrees["table"]["header"][0], json!("degree"));
 }
 
 #[test]

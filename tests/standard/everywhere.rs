@@ -18,14 +18,14 @@ const USUAL: [usize; 3] = [0, 2, 3];
 /// The result of a run.
 pub struct Found {
     /// Answers by name: a value for every vertex by ascending original id, -1 for none. Vertices are original ids.
-    columns: BTreeMap<&'static str, Vec<f64>>,
+    columns: BTreeMap<String, Vec<f64>>,
     pub report: RunReport,
 }
 
 impl Found {
     /// Every answer, by name.
-    pub fn columns(&self) -> impl Iterator<Item = (&'static str, &[f64])> {
-        self.columns.iter().map(|(name, values)| (*name, &values[..]))
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &[f64])> {
+        self.columns.iter().map(|(name, values)| (&**name, &values[..]))
     }
 
     pub fn column(&self, name: &str) -> &[f64] {
@@ -81,7 +81,7 @@ pub fn found(engine: &Engine, run: &dyn Finished) -> Result<Found, Error> {
     let columns = run.answers();
     let columns = columns.iter().map(|answer| {
         let values = order.iter().map(|&vertex| value(&answer.values, vertex)).collect();
-        (answer.name, values)
+        (answer.name.to_string(), values)
     });
     Ok(Found { columns: columns.collect(), report: run.report().clone() })
 }

@@ -3,8 +3,10 @@
 use crate::common::{TestStore, small_pages};
 use crate::reference::leiden::communities;
 use crate::reference::{Arguments, Compare, EdgeList, Graph, Weighted, Weights, random_edges};
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use topostream::algorithms::leiden::{Leiden, Objective, Quality};
+use topostream::checks::communities::{Partition, check_communities};
+use topostream::model::algorithm::{AnswerValues, Values};
 use topostream::{EngineOptions, VertexId};
 use topostream_formats::Encoding;
 use topostream_formats::encoding::PLAIN_PAGES;
@@ -28,8 +30,8 @@ fn graph(groups: u32, edges_of_each: usize) -> EdgeList {
 /// Runs it; returns the label of each vertex, and the quality.
 fn run(store: &TestStore, leiden: Leiden, options: EngineOptions) -> (Vec<f64>, Quality) {
     let found = leiden.run(&store.engine(options), &mut |_| {}).unwrap();
-    let labels = found.column::<VertexId>("community").unwrap();
-    (labels.iter().map(|label| f64::from(label.0)).collect(), found.algorithm().measured())
+    let labels = found.last().column::<VertexId>("community").unwrap();
+    (labels.iter().map(|label| f64::from(label.0)).collect(), found.qualities()[0])
 }
 
 /// The quality by its definition: sums over all pairs of vertices of the same community.
@@ -70,15 +72,15 @@ fn equals_the_oracle() {
                 (TestStore::new(&graph, &options), if directed { graph.clone() } else { graph.symmetrized() });
             for (words, leiden) in [
                 ("", Leiden::default()),
-                ("--seed 5 --resolution 2.5", Leiden { seed: 5, resolution: 2.5, ..Leiden::default() }),
+                ("--seed 5 --resolution 2.5", Leiden { seed: 5, resolutions: vec![2.5], ..Leiden::default() }),
                 ("--iterations 1", Leiden { iterations: 1, refines: false, ..Leiden::default() }),
                 (
                     "--objective cpm --resolution 0.05",
-                    Leiden { objective: Objective::Cpm, resolution: 0.05, ..Leiden::default() },
+                    Leiden { objective: Objective::Cpm, resolutions: vec![0.05], ..Leiden::default() },
                 ),
             ] {
                 let expected = expected(&graph, None, directed, words, leiden.refines);
-                let (resolution, objective) = (leiden.resolution, leiden.objective);
+                let (resolution, objective) = (leiden.resolutions[0], leiden.objective);
                 let (found, quality) = run(&store, leiden, EngineOptions::default());
                 Compare::Groups.check(&found, &expected).unwrap_or_else(|error| panic!("{words}, {directed}: {error}"));
                 if objective == Objective::Modularity {
@@ -148,6 +150,32 @@ fn lists_on_disk() {
     }
 }
 
+/// Several resolutions are what each is alone, in memory and from disk, and so are columns of one run.
+#[test]
+fn several_resolutions() {
+    let graph = EdgeList::new(20_000, random_edges(0..20_000, 100_000, 6));
+    let options = FormatOptions { symmetrize: true, ..small_pages(Encoding::packed(1 << 16, PLAIN_PAGES).unwrap()) };
+    let small = EdgeList::new(300, random_edges(0..300, 1500, 6));
+    for (graph, lists_bytes_max) in [(&graph, u64::MAX), (&graph, 1 << 20), (&small, u64::MAX)] {
+        let store = TestStore::new(graph, &options);
+        let resolutions = vec![2.0, 0.5, 1.25, 100.0];
+        let leiden = Leiden { lists_bytes_max, ..Leiden::default() };
+        let engine = || store.engine(EngineOptions::default());
+        let all = Leiden { resolutions: resolutions.clone(), ..leiden.clone() }.run(&engine(), &mut |_| {}).unwrap();
+        let answers = all.answers();
+        let names: Vec<_> = answers.iter().map(|answer| &*answer.name).collect();
+        assert_eq!(names, ["community_2", "community_0.5", "community_1.25", "community_100"]);
+        for ((answer, quality), resolution) in answers.iter().zip(all.qualities()).zip(resolutions) {
+            let alone = Leiden { resolutions: vec![resolution], ..leiden.clone() };
+            let (labels, of_one) = run(&store, alone, EngineOptions::default());
+            let AnswerValues::Vertex(values) = &answer.values else { panic!("communities are vertices") };
+            let found: Vec<_> = values.iter(store.open().vertices()).map(|of| f64::from(of.unwrap().0)).collect();
+            assert!(found == labels, "{resolution}");
+            assert_eq!((quality.value.to_bits(), quality.communities), (of_one.value.to_bits(), of_one.communities));
+        }
+    }
+}
+
 /// Lists that cannot be read from disk are refused, with what to do.
 #[test]
 fn lists_that_must_fit_in_memory() {
@@ -184,6 +212,52 @@ fn weights() {
     }
 }
 
+/// The check by stored edges passes what a run has found, and nothing else.
+#[test]
+fn wrong_communities_are_found() {
+    let graph = graph(4, 80);
+    let weights: Vec<u32> = (0..graph.edges.len() as u32).map(|edge| edge * 7 % 11).collect();
+    for (directed, weighted, objective) in [
+        (false, false, Objective::Modularity),
+        (true, false, Objective::Modularity),
+        (true, true, Objective::Modularity),
+        (false, false, Objective::Cpm),
+    ] {
+        let options = FormatOptions { symmetrize: !directed, ..small_pages(Encoding::VertexId) };
+        let store = match weighted {
+            true => {
+                let weighted = Weighted { graph: graph.clone(), weights: weights.clone(), float: false };
+                TestStore::weighted(&weighted, true, &options)
+            }
+            false => TestStore::new(&graph, &options),
+        };
+        let resolutions = vec![if objective == Objective::Cpm { 0.02 } else { 1.0 }];
+        let leiden = Leiden { weights: weighted, objective, resolutions, ..Leiden::default() };
+        let (labels, quality) = run(&store, leiden, EngineOptions::default());
+        let opened = store.open();
+        let check = |labels: &[f64], value: f64| {
+            let values = Values::new(|vertex: u32| Some(VertexId(labels[vertex as usize] as u32)));
+            let quality = Quality { value, ..quality };
+            let name = ("leiden", "community");
+            let partition = Partition { name, labels: &values, objective, weights: weighted, quality };
+            check_communities(&opened, &partition, &AtomicBool::new(false)).map_err(|error| error.to_string())
+        };
+        let checked = check(&labels, quality.value).unwrap();
+        assert_eq!((checked.communities, checked.edges), (quality.communities, opened.edges()));
+        let error = check(&labels, quality.value + 1e-6).unwrap_err();
+        assert!(error.contains("its quality is "), "{error}");
+        // The last vertices have no edges: each is a community, and two of them are not one.
+        let (one, other) = (labels.len() - 2, labels.len() - 1);
+        let mut joined = labels.clone();
+        joined[other] = one as f64;
+        let error = check(&joined, quality.value).unwrap_err();
+        assert!(error.contains(&format!("of vertex {one} leads to its vertex {other}")), "{error}");
+        joined[one] = 0.0;
+        let error = check(&joined, quality.value).unwrap_err();
+        assert!(error.contains(&format!("of vertex {other} is not named after one of its vertices")), "{error}");
+    }
+}
+
 #[test]
 fn what_is_no_graph_for_it_is_refused() {
     let graph = graph(2, 50);
@@ -191,15 +265,19 @@ fn what_is_no_graph_for_it_is_refused() {
     let refused = |leiden: Leiden, options: EngineOptions| {
         leiden.run(&store.engine(options), &mut |_| {}).map(|_| ()).unwrap_err().to_string()
     };
-    let resolution = refused(Leiden { resolution: -1.0, ..Leiden::default() }, EngineOptions::default());
+    let resolution = refused(Leiden { resolutions: vec![-1.0], ..Leiden::default() }, EngineOptions::default());
     assert_eq!(resolution, "leiden: a resolution of -1: expected one from 0 to 1000");
     let weights = refused(Leiden { weights: true, ..Leiden::default() }, EngineOptions::default());
     assert_eq!(weights, "--weights: the store has no weights");
     let memory = refused(Leiden::default(), EngineOptions::default().with_memory_bytes(1 << 10));
     assert!(memory.starts_with("leiden needs "), "{memory}");
-    let quality = Arc::new(std::sync::OnceLock::new());
     let empty = TestStore::new(&EdgeList::new(3, Vec::new()), &small_pages(Encoding::VertexId));
-    let leiden = Leiden { quality: Arc::clone(&quality), ..Leiden::default() };
-    let (found, _) = run(&empty, leiden, EngineOptions::default());
-    assert_eq!((found, quality.get().unwrap().value), (vec![0.0, 1.0, 2.0], 0.0));
+    let (found, quality) = run(&empty, Leiden::default(), EngineOptions::default());
+    assert_eq!((found, quality.value), (vec![0.0, 1.0, 2.0], 0.0));
+    for (resolutions, expected) in [
+        (vec![1.0, 0.5, 1.0], "leiden: the resolution 1 is there twice"),
+        (Vec::new(), "leiden: expected at least one resolution"),
+    ] {
+        assert_eq!(refused(Leiden { resolutions, ..Leiden::default() }, EngineOptions::default()), expected);
+    }
 }

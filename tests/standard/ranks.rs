@@ -52,8 +52,11 @@ fn options(device: &DeviceChoice, devices: usize, strategy: Strategy) -> EngineO
 }
 
 /// The columns of an answer as bits.
-fn bits(found: &Found) -> BTreeMap<&'static str, Vec<u64>> {
-    found.columns().map(|(name, values)| (name, values.iter().map(|value| value.to_bits()).collect())).collect()
+fn bits(found: &Found) -> BTreeMap<String, Vec<u64>> {
+    found
+        .columns()
+        .map(|(name, values)| (name.to_owned(), values.iter().map(|value| value.to_bits()).collect()))
+        .collect()
 }
 
 /// Whether every run has the same bits: the answer does not depend on the order in which threads add terms, or visit

@@ -53,7 +53,7 @@ pub fn shown(ends: Ends) -> Shown {
 fn write(ends: Ends, run: &dyn Finished, store: &Store, out: &mut dyn Write) -> io::Result<()> {
     let answers = run.answers();
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(["vertex", answers.first().map_or("value", |answer| answer.name)])?;
+    csv.write_record(["vertex", answers.first().map_or("value", |answer| &*answer.name)])?;
     Path::of(ends, run, store.vertices()).each(run, |vertices| {
         let ids = store.ids_of(vertices).map_err(io::Error::other)?;
         for (id, &vertex) in ids.iter().zip(vertices) {

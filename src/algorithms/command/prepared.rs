@@ -1,10 +1,11 @@
 //! An algorithm that is ready to run, with what a command makes of its answer.
 
 use super::{Figure, Finished, Path, Runnable};
+use crate::algorithms::leiden::{Hierarchy, Objective, Quality};
 use crate::model::vertex_set::VertexSet;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use topostream_formats::{Store, VertexId};
 
 /// A prepared run over a store.
@@ -84,12 +85,12 @@ pub enum SummaryItem {
     Reached,
     /// A path from the source of a search to a vertex.
     Path(Path),
-    /// A table of counts.
-    Counts {
+    /// A table.
+    Table {
         /// The headings, that of the labels first.
         header: Vec<String>,
-        /// A label and its counts, one for each further heading.
-        rows: Vec<(String, Vec<u64>)>,
+        /// A label and its figures, one for each further heading.
+        rows: Vec<(String, Vec<Figure>)>,
     },
 }
 
@@ -118,6 +119,22 @@ pub enum Companion {
     CheckSearch {
         /// The source of the search.
         source: VertexId,
+    },
+    /// Writes the levels of communities to a folder, a file each.
+    Levels {
+        /// The folder, which must be empty if it exists.
+        path: PathBuf,
+        /// The levels, once the run has ended.
+        levels: Arc<OnceLock<Hierarchy>>,
+    },
+    /// Checks communities, one partition for each answer, by the stored edges.
+    CheckCommunities {
+        /// What their quality is.
+        objective: Objective,
+        /// Whether edges count by their weights.
+        weights: bool,
+        /// Their qualities, once the run has ended.
+        qualities: Arc<OnceLock<Vec<Quality>>>,
     },
     /// Checks distances (and parents, if they are the second answer) by Graph500's rules before they are written.
     CheckPaths {

@@ -40,6 +40,11 @@ pub trait Runnable: Send {
     /// The errors of opening the devices.
     fn needed_bytes(&self, engine: &Engine) -> Result<u64>;
 
+    /// The most columns of its answer.
+    fn columns(&self) -> u64 {
+        3
+    }
+
     /// The main memory of answers in addition to the algorithm's own, in bytes.
     fn beside_bytes(&self, _store: &Store) -> u64 {
         0

@@ -2,8 +2,8 @@
 
 use super::{Degrees, histogram};
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Finished, OUT_LISTS, Prepared, Sample, Shown, StoreKind,
-    SummaryItem, WriteFile,
+    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Figure, Finished, OUT_LISTS, Prepared, Sample, Shown,
+    StoreKind, SummaryItem, WriteFile,
 };
 use crate::error::Result;
 use crate::model::algorithm::{Algorithm, Answer, AnswerValues};
@@ -57,14 +57,14 @@ impl Command for DegreesArgs {
 
 /// How many vertices have each degree, by kind of degree.
 struct Distribution {
-    columns: Vec<(&'static str, BTreeMap<u64, u64>)>,
+    columns: Vec<(String, BTreeMap<u64, u64>)>,
 }
 
 impl Distribution {
     fn of(answers: &[Answer<'_>], vertices: u64) -> Self {
         let column = |answer: &Answer<'_>| {
             let AnswerValues::Integer(of) = &answer.values else { unreachable!("degrees are whole numbers") };
-            (answer.name, histogram(of.iter(vertices).flatten()))
+            (answer.name.to_string(), histogram(of.iter(vertices).flatten()))
         };
         Self { columns: answers.iter().map(column).collect() }
     }
@@ -93,11 +93,11 @@ impl Distribution {
         let rows = (0..=u64::BITS - largest.leading_zeros()).map(|log2| {
             let (first, last) = (1u64 << log2 >> 1, (1u64 << log2) - 1);
             let range = if first >= last { last.to_string() } else { format!("{first} to {last}") };
-            let count = |counts: &BTreeMap<u64, u64>| counts.range(first..=last).map(|(_, count)| count).sum::<u64>();
-            (range, self.columns.iter().map(|(_, counts)| count(counts)).collect())
+            let count = |counts: &BTreeMap<u64, u64>| counts.range(first..=last).map(|(_, count)| count).sum();
+            (range, self.columns.iter().map(|(_, counts)| Figure::Integer(count(counts))).collect())
         });
         let names = self.columns.iter().map(|(name, _)| format!("vertices by {name}"));
         let header = std::iter::once("degree".to_owned()).chain(names).collect();
-        Some(SummaryItem::Counts { header, rows: rows.collect() })
+        Some(SummaryItem::Table { header, rows: rows.collect() })
     }
 }

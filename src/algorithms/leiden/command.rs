@@ -1,13 +1,14 @@
 //! `leiden` and `louvain`: their arguments, and their entries in the catalogue.
 
-use super::{Leiden, Objective, Quality};
+use super::{Leiden, Objective, Partitions, Quality};
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Edges, Entry, Figure, Finished, Prepared, Runnable, Sample, Shown, StoreKind,
-    Summarize, SummaryItem, UNDIRECTED, WEIGHTED,
+    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Figure, Finished, Prepared, Runnable, Sample, Shown,
+    StoreKind, Summarize, SummaryItem, UNDIRECTED, WEIGHTED,
 };
 use crate::engine::{Engine, Observer};
 use crate::error::Result;
-use crate::model::algorithm::Algorithm;
+use crate::model::algorithm::{Algorithm, Answer};
+use crate::report::RunReport;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -68,9 +69,10 @@ pub enum ObjectiveName {
 /// The arguments of `leiden`, which refines, and of `louvain`.
 #[derive(Args, Clone)]
 pub struct LeidenArgs<const REFINES: bool> {
-    /// How small communities are: more is smaller
-    #[arg(long, default_value_t = 1.0, value_name = "NUMBER")]
-    resolution: f64,
+    /// How small communities are: more is smaller. Several, with commas between them, are a column each; they read the
+    /// first level together
+    #[arg(long, default_value = "1", value_name = "NUMBER", value_delimiter = ',')]
+    resolution: Vec<f64>,
     /// What is maximized
     #[arg(long, default_value = "modularity", value_name = "NAME")]
     objective: ObjectiveName,
@@ -86,6 +88,14 @@ pub struct LeidenArgs<const REFINES: bool> {
     /// The folder of levels that do not fit in memory [default: that of the store]
     #[arg(long, value_name = "DIR")]
     temporary: Option<PathBuf>,
+    /// Write the levels of the last iteration to this folder, a file each, in the format of --output-format or as Parquet:
+    /// level-1 has the smallest groups, the last level the communities
+    #[arg(long, value_name = "DIR")]
+    levels: Option<PathBuf>,
+    /// Check by the stored edges that no community is disconnected, and recompute the quality, before communities are
+    /// written: reads the store once more for each resolution
+    #[arg(long)]
+    validate: bool,
 }
 
 impl<const REFINES: bool> LeidenArgs<REFINES> {
@@ -94,9 +104,11 @@ impl<const REFINES: bool> LeidenArgs<REFINES> {
             ObjectiveName::Modularity => Objective::Modularity,
             ObjectiveName::Cpm => Objective::Cpm,
         };
-        let Self { resolution, weights, iterations, seed, .. } = *self;
-        let temporary = self.temporary.clone();
-        Leiden { objective, resolution, refines: REFINES, weights, iterations, seed, temporary, ..Leiden::default() }
+        let Self { weights, iterations, seed, .. } = *self;
+        let (resolutions, temporary) = (self.resolution.clone(), self.temporary.clone());
+        let (refines, keeps_levels) = (REFINES, self.levels.is_some());
+        let leiden = Leiden { objective, resolutions, refines, weights, iterations, seed, ..Leiden::default() };
+        Leiden { temporary, keeps_levels, ..leiden }
     }
 }
 
@@ -111,8 +123,15 @@ impl<const REFINES: bool> Command for LeidenArgs<REFINES> {
 
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let leiden = self.leiden();
-        let shown = summary(self.objective, Arc::clone(&leiden.quality));
-        Ok(Prepared::new(leiden).showing(shown).with_plan_note("the search in memory is not included in the times"))
+        let shown = summary(self.objective, leiden.resolutions.len(), Arc::clone(&leiden.qualities));
+        let check = self.validate.then(|| Companion::CheckCommunities {
+            objective: leiden.objective,
+            weights: leiden.weights,
+            qualities: Arc::clone(&leiden.qualities),
+        });
+        let levels = self.levels.clone().map(|path| Companion::Levels { path, levels: Arc::clone(&leiden.levels) });
+        let prepared = Prepared::new(leiden).showing(shown).with(check).with(levels);
+        Ok(prepared.with_plan_note("the search in memory is not included in the times"))
     }
 }
 
@@ -127,24 +146,67 @@ impl Runnable for Leiden {
         Ok(Box::new(Leiden::planned(&self, engine.store(), held_bytes)))
     }
 
+    /// What the last run keeps for names and quality, and the communities by other resolutions.
+    fn beside_bytes(&self, store: &Store) -> u64 {
+        let sides = if store.manifest().directed { 2 } else { 1 };
+        (8 + 16 * sides + 4 * self.columns()) * store.vertices()
+    }
+
+    fn columns(&self) -> u64 {
+        self.resolutions.len() as u64
+    }
+
     fn needed_bytes(&self, engine: &Engine) -> Result<u64> {
         engine.needed_bytes(&Leiden::planned(self, engine.store(), self.room(engine)?.held_bytes))
     }
 }
 
+impl Finished for Partitions {
+    fn report(&self) -> &RunReport {
+        &self.report
+    }
+
+    fn answers(&self) -> Vec<Answer<'_>> {
+        Partitions::answers(self)
+    }
+
+    fn remark(&self) -> Option<String> {
+        None
+    }
+
+    fn algorithm(&self) -> &dyn Algorithm {
+        self.last().algorithm()
+    }
+}
+
 /// The communities, and their quality.
-fn summary(objective: ObjectiveName, quality: Arc<OnceLock<Quality>>) -> Shown {
+fn summary(objective: ObjectiveName, resolutions: usize, qualities: Arc<OnceLock<Vec<Quality>>>) -> Shown {
     let name = match objective {
         ObjectiveName::Modularity => "modularity",
         ObjectiveName::Cpm => "quality",
     };
     let items: Summarize = Box::new(move |_, _| {
-        let quality = quality.get().copied().unwrap_or_default();
-        let mut figures = vec![(name, Figure::F64(quality.value)), ("disconnected", Figure::Integer(0))];
-        if quality.levels_on_disk > 0 {
-            figures.push(("levels on disk", Figure::Integer(quality.levels_on_disk.into())));
+        let qualities = qualities.get().map_or(&[][..], Vec::as_slice);
+        let (mut items, mut figures) = (Vec::new(), Vec::new());
+        match qualities {
+            [quality] => figures.push((name, Figure::F64(quality.value))),
+            _ => {
+                let figures = |of: &Quality| vec![Figure::Integer(of.communities), Figure::F64(of.value)];
+                let rows = qualities.iter().map(|of| (of.resolution.to_string(), figures(of))).collect();
+                let header = ["resolution", "communities", name].map(Into::into).into();
+                items.push(SummaryItem::Table { header, rows });
+            }
         }
-        vec![SummaryItem::Figures(figures)]
+        figures.push(("disconnected", Figure::Integer(0)));
+        let levels = qualities.first().map_or(0, |quality| quality.levels_on_disk);
+        if levels > 0 {
+            figures.push(("levels on disk", Figure::Integer(levels.into())));
+        }
+        items.push(SummaryItem::Figures(figures));
+        items
     });
-    Shown::Groups("communities", Some(items))
+    match resolutions {
+        1 => Shown::Groups("communities", Some(items)),
+        _ => Shown::Own(items),
+    }
 }

@@ -18,7 +18,9 @@
 
 #[cfg(feature = "cli")]
 pub mod command;
+mod decisions;
 mod graph;
+mod hierarchy;
 mod level;
 mod lists;
 mod loading;
@@ -27,6 +29,7 @@ mod moving;
 mod naming;
 mod objective;
 mod paged;
+mod partitions;
 mod quantum;
 mod refining;
 mod room;
@@ -37,10 +40,12 @@ mod surveying;
 mod tally;
 mod turns;
 
+pub use hierarchy::Hierarchy;
 pub use naming::{Naming, Quality};
 pub use objective::{Objective, RESOLUTION_MAX};
+pub use partitions::Partitions;
 
-use crate::engine::{Engine, Observer, Run};
+use crate::engine::{Engine, Observer};
 use crate::error::{Error, Result};
 use crate::pages::adjacency::{degree, in_degrees};
 use crate::report::RunReport;
@@ -49,9 +54,9 @@ use loading::{Loaded, Loading};
 use objective::Pull;
 use paged::{Edges, PagedLists};
 use room::{Asked, Place, Room};
-use search::Search;
+use search::{Found, Search};
 use std::path::PathBuf;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use surveying::{Survey, Surveying};
@@ -64,8 +69,9 @@ use turns::seed_of;
 pub struct Leiden {
     /// What is maximized.
     pub objective: Objective,
-    /// How small communities are: more is smaller. From 0 to [`RESOLUTION_MAX`].
-    pub resolution: f64,
+    /// How small communities are: more is smaller. From 0 to [`RESOLUTION_MAX`]; at least one, and all different. Each
+    /// is a partition, and all read the first level together.
+    pub resolutions: Vec<f64>,
     /// Whether communities are refined; without, it is Louvain's algorithm.
     pub refines: bool,
     /// Whether edges count by their weights, which must not be negative; otherwise every edge counts 1.
@@ -79,22 +85,30 @@ pub struct Leiden {
     /// The most bytes of a level in memory, for tests.
     #[doc(hidden)]
     pub lists_bytes_max: u64,
-    /// Is told the quality.
-    pub quality: Arc<OnceLock<Quality>>,
+    /// Whether the levels of the last iteration are kept; of one resolution only.
+    pub keeps_levels: bool,
+    /// Is told the quality of each partition, for summaries.
+    #[doc(hidden)]
+    pub qualities: Arc<OnceLock<Vec<Quality>>>,
+    /// Is told the levels, if they are kept.
+    #[doc(hidden)]
+    pub levels: Arc<OnceLock<Hierarchy>>,
 }
 
 impl Default for Leiden {
     fn default() -> Self {
         Self {
             objective: Objective::Modularity,
-            resolution: 1.0,
+            resolutions: vec![1.0],
             refines: true,
             weights: false,
             iterations: 3,
             seed: 0,
             temporary: None,
             lists_bytes_max: u64::MAX,
-            quality: Arc::default(),
+            keeps_levels: false,
+            qualities: Arc::default(),
+            levels: Arc::default(),
         }
     }
 }
@@ -106,7 +120,7 @@ impl Leiden {
     /// The errors of [`Engine::run`]; [`Error::Parameter`] for a resolution that is out of range, weights that the store
     /// does not have, and weights below 0; of a graph whose lists do not fit in memory, if they are divided into shards,
     /// or it is directed and has no in-lists; [`Error::Memory`] if not even its vertices fit.
-    pub fn run(self, engine: &Engine, observer: &mut Observer<'_>) -> Result<Run<Naming>> {
+    pub fn run(self, engine: &Engine, observer: &mut Observer<'_>) -> Result<Partitions> {
         self.check()?;
         let store = engine.store();
         self.weight_type(store)?;
@@ -131,12 +145,17 @@ impl Leiden {
             self.search(&graph, total, store.manifest().directed, cancel)
         })?;
         let searched_ns = started.elapsed().as_nanos() as u64;
-        let mut naming = self.naming(store, largest, found, room.held_bytes);
-        naming.levels_on_disk = room.scratch.levels.load(Relaxed);
-        let mut run = engine.run_observed(naming, observer)?;
-        run.report = report.followed_by(std::mem::take(&mut run.report));
-        run.report.wall_ns += searched_ns;
-        Ok(run)
+        let mut name = |found: (f64, Vec<u32>)| {
+            let mut naming = self.naming(store, largest, found, room.held_bytes);
+            naming.levels_on_disk = room.scratch.levels.load(Relaxed);
+            engine.run_observed(naming, observer)
+        };
+        let mut found = self.resolutions.iter().copied().zip(found);
+        let first = name(found.next().expect("there is a resolution"))?;
+        let mut partitions = found.try_fold(Partitions::first(report, first), |all, next| all.and(name(next)?))?;
+        partitions.report.wall_ns += searched_ns;
+        self.qualities.set(partitions.qualities().to_vec()).ok();
+        Ok(partitions)
     }
 
     /// The memory of a run.
@@ -148,6 +167,8 @@ impl Leiden {
         let asked = Asked {
             name: self.name(),
             weights: store.manifest().weights.filter(|_| self.weights),
+            resolutions: self.resolutions.len() as u64,
+            keeps_levels: self.keeps_levels,
             temporary: self.temporary.as_deref(),
             lists_bytes_max: self.lists_bytes_max,
         };
@@ -203,12 +224,19 @@ impl Leiden {
     /// # Errors
     /// [`Error::Parameter`].
     pub fn check(&self) -> Result<()> {
-        if (0.0..=RESOLUTION_MAX).contains(&self.resolution) {
-            return Ok(());
+        let wrong = |message: String| Err(Error::Parameter(format!("{}: {message}", self.name())));
+        let is_wrong = |resolution: &&f64| !(0.0..=RESOLUTION_MAX).contains(*resolution);
+        if let Some(resolution) = self.resolutions.iter().find(is_wrong) {
+            return wrong(format!("a resolution of {resolution}: expected one from 0 to {RESOLUTION_MAX}"));
         }
-        let message =
-            format!("{}: a resolution of {}: expected one from 0 to {RESOLUTION_MAX}", self.name(), self.resolution);
-        Err(Error::Parameter(message))
+        let is_second = |(at, resolution): &(usize, &f64)| self.resolutions[..*at].contains(resolution);
+        if let Some((_, resolution)) = self.resolutions.iter().enumerate().find(is_second) {
+            return wrong(format!("the resolution {resolution} is there twice"));
+        }
+        if self.keeps_levels && self.resolutions.len() > 1 {
+            return wrong("levels are kept of one resolution only".into());
+        }
+        if self.resolutions.is_empty() { wrong("expected at least one resolution".into()) } else { Ok(()) }
     }
 
     fn weight_type(&self, store: &Store) -> Result<Option<WeightType>> {
@@ -218,49 +246,52 @@ impl Leiden {
         }
     }
 
-    /// The last run: names communities, and measures their quality.
-    fn naming(&self, store: &Store, largest: u64, found: Vec<u32>, held_bytes: u64) -> Naming {
+    /// A last run: names communities that were found by a resolution, and measures their quality.
+    fn naming(&self, store: &Store, largest: u64, (resolution, found): (f64, Vec<u32>), held_bytes: u64) -> Naming {
         let manifest = store.manifest();
         let weights = manifest.weights.filter(|_| self.weights);
-        let kind = (self.objective, self.resolution);
-        let shared = (Arc::clone(&self.quality), held_bytes);
-        let mut naming = Naming::new(kind, (manifest.directed, store.edges()), (weights, largest), found, shared);
+        let kind = (self.objective, resolution);
+        let mut naming = Naming::new(kind, (manifest.directed, store.edges()), (weights, largest), found, held_bytes);
         naming.name = self.name();
         naming
     }
 
     /// The run as far as it is known before: its memory.
     fn planned(&self, store: &Store, held_bytes: u64) -> Naming {
-        self.naming(store, 0, Vec::new(), held_bytes)
+        self.naming(store, 0, (1.0, Vec::new()), held_bytes)
     }
 
     /// The last run over a graph that need not exist.
     #[cfg(feature = "cli")]
     fn without_store(&self, directed: bool) -> Naming {
-        let (kind, shared) = ((self.objective, self.resolution), (Arc::clone(&self.quality), 0));
-        Naming::new(kind, (directed, 0), (None, 0), Vec::new(), shared)
+        Naming::new((self.objective, 1.0), (directed, 0), (None, 0), Vec::new(), 0)
     }
 
-    /// Looks for communities.
-    fn search(
-        &self,
-        graph: &Graph,
-        total: u64,
-        directed: bool,
-        cancel: &std::sync::atomic::AtomicBool,
-    ) -> Result<Vec<u32>> {
-        let pull = Pull::new(self.objective, self.resolution, total, directed);
-        let mut communities = (0..graph.vertices()).collect();
+    /// Looks for communities by each resolution.
+    fn search(&self, graph: &Graph, total: u64, directed: bool, cancel: &AtomicBool) -> Result<Vec<Vec<u32>>> {
+        let every: Vec<u32> = (0..graph.vertices()).collect();
+        let mut found = vec![every; self.resolutions.len()];
+        // Those that the last iteration has changed.
+        let mut going: Vec<usize> = (0..found.len()).collect();
+        let mut levels = Hierarchy::default();
         for iteration in 0..self.iterations {
             let seed = seed_of(self.seed, 1000 * u64::from(iteration + 1));
-            let search = Search { pull, refines: self.refines, seed };
-            let (found, moved) = search.iteration(graph, communities, cancel)?;
-            communities = found;
-            if !moved {
-                break;
-            }
+            let search = |&which: &usize| {
+                let pull = Pull::new(self.objective, self.resolutions[which], total, directed);
+                Search { pull, refines: self.refines, seed, keeps_levels: self.keeps_levels }
+            };
+            let searches: Vec<Search> = going.iter().map(search).collect();
+            let before = going.iter().map(|&which| std::mem::take(&mut found[which])).collect();
+            let after = search::iteration(&searches, graph, before, cancel)?;
+            let mut after = after.into_iter();
+            going.retain(|&which| {
+                let Found { communities, moved, levels: of } = after.next().expect("a search each");
+                (found[which], levels) = (communities, of);
+                moved
+            });
         }
-        Ok(communities)
+        self.levels.set(levels).ok();
+        Ok(found)
     }
 }
 

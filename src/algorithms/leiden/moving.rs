@@ -1,9 +1,10 @@
 //! Local moving: vertices go to the community of a neighbour where they gain most, until few do.
 
+use super::decisions::Decisions;
 use super::level::Level;
 use super::lists::List;
 use super::objective::{Totals, without};
-use super::shifts::{MOVES, Shifts, Sums};
+use super::shifts::{Shifts, Sums};
 use super::tally::Tally;
 use super::turns::{Turns, hash};
 use crate::error::Result;
@@ -27,21 +28,71 @@ pub struct Moving<'a> {
     /// The vertices that a neighbour's move may concern.
     active: Bits,
     seed: u64,
+    /// The mass that must move in a round for another one to follow.
+    enough: u64,
+    /// Whether any vertex has moved.
+    any: bool,
+    /// Whether the last round has been.
+    ended: bool,
+}
+
+/// Moves the vertices of a level, by several resolutions, until few move; returns the communities of each, and whether
+/// any vertex has moved. A list is read once a round for all.
+///
+/// # Errors
+/// After cancellation; those of reading pages.
+pub fn run(mut all: Vec<Moving<'_>>, turns: &Turns) -> Result<Vec<(Vec<u32>, bool)>> {
+    match turns {
+        Turns::Single(order) => all.iter_mut().try_for_each(|moving| moving.run_in_turn(order))?,
+        Turns::Batches(bounds) => {
+            for round in 0..ROUNDS_MAX {
+                let mut going: Vec<_> = all.iter_mut().filter(|moving| !moving.ended).collect();
+                if going.is_empty() {
+                    break;
+                }
+                batches(&mut going, bounds, round)?;
+            }
+        }
+    }
+    let communities = |of: Vec<AtomicU32>| of.into_iter().map(AtomicU32::into_inner).collect();
+    Ok(all.into_iter().map(|moving| (communities(moving.of), moving.any)).collect())
+}
+
+/// A round of several resolutions.
+fn batches(all: &mut [&mut Moving<'_>], bounds: &[u32], round: u64) -> Result<()> {
+    let (level, seed) = (all[0].level, all[0].seed);
+    let goes = |vertex| round < FULL_ROUNDS || hash(vertex, seed ^ (round + 1)) & 1 == 0;
+    let mut moved = vec![0; all.len()];
+    for batch in bounds.windows(2) {
+        level.check()?;
+        let taken = all.iter().map(|moving| Turns::take(&moving.active, (batch[0], batch[1]), goes));
+        let decisions = Decisions::of(taken.collect());
+        decisions.visit(level.graph, |which, vertex, list, tally| all[which].decide(vertex, list, tally))?;
+        for (which, moving) in all.iter().enumerate() {
+            let apply = |shifts: &mut Shifts<'_>, vertex, next| moving.apply((vertex, next), shifts);
+            moved[which] += decisions.apply(which, &moving.sums, apply);
+        }
+    }
+    all.iter_mut().zip(moved).for_each(|(moving, moved)| moving.end_round(moved));
+    Ok(())
 }
 
 impl<'a> Moving<'a> {
     /// Begins with these communities.
-    pub fn from(level: &'a Level<'a>, communities: &[u32], seed: u64) -> Self {
-        let vertices = level.graph.vertices();
+    pub fn from(level: &'a Level<'a>, communities: Vec<u32>, seed: u64) -> Self {
+        let (vertices, masses) = (level.graph.vertices(), &level.graph.masses);
         let moving = Self {
             level,
             of: communities.par_iter().map(|&community| AtomicU32::new(community)).collect(),
-            sums: Sums { totals: Totals::none(&level.graph.masses), sizes: zeroed(vertices.into()) },
+            sums: Sums { totals: Totals::none(masses), sizes: zeroed(vertices.into()) },
             active: Bits::new(vertices.into()),
             seed,
+            enough: (masses.total(0) + masses.total(1)).div_ceil(MOVED_PART).max(1),
+            any: false,
+            ended: false,
         };
         communities.par_iter().zip(0..vertices).for_each(|(&community, vertex)| {
-            moving.sums.totals.add(community, level.graph.masses.get(vertex));
+            moving.sums.totals.add(community, masses.get(vertex));
             moving.sums.sizes[community as usize].fetch_add(1, Relaxed);
             if level.graph.degree(vertex) > 0 {
                 moving.active.insert(vertex);
@@ -50,51 +101,30 @@ impl<'a> Moving<'a> {
         moving
     }
 
-    /// Moves vertices until few move; returns the communities, and whether any vertex has moved.
-    ///
-    /// # Errors
-    /// After cancellation; those of reading pages.
-    pub fn run(self, turns: &Turns) -> Result<(Vec<u32>, bool)> {
-        let (masses, mut any) = (&self.level.graph.masses, false);
-        let enough = (masses.total(0) + masses.total(1)).div_ceil(MOVED_PART).max(1);
-        let next = zeroed::<AtomicU32>(turns.most().into());
-        for round in 0..ROUNDS_MAX {
+    /// Moves vertices one after another.
+    fn run_in_turn(&mut self, order: &[u32]) -> Result<()> {
+        for _ in 0..ROUNDS_MAX {
+            self.level.check()?;
             let mut moved = 0;
-            match turns {
-                Turns::Single(order) => {
-                    self.level.check()?;
-                    self.level.graph.visit_in_turn(order, |tally, vertex, list| {
-                        if self.active.contains(vertex) {
-                            self.active.remove(vertex);
-                            let next = self.decide(vertex, list, tally);
-                            moved += self.apply((vertex, next), &mut Shifts::of(&self.sums));
-                        }
-                    });
+            self.level.graph.visit_in_turn(order, |tally, vertex, list| {
+                if self.active.contains(vertex) {
+                    self.active.remove(vertex);
+                    let next = self.decide(vertex, list, tally);
+                    moved += self.apply((vertex, next), &mut Shifts::of(&self.sums));
                 }
-                Turns::Batches(bounds) => {
-                    let goes = |vertex| round < FULL_ROUNDS || hash(vertex, self.seed ^ (round + 1)) & 1 == 0;
-                    for batch in bounds.windows(2) {
-                        self.level.check()?;
-                        let turn = Turns::take(&self.active, (batch[0], batch[1]), goes);
-                        let next = &next[..turn.len()];
-                        self.level.graph.visit(&turn, |tally, at, vertex, list| {
-                            next[at].store(self.decide(vertex, list, tally), Relaxed);
-                        })?;
-                        let apply = |(vertices, next): (&[u32], &[AtomicU32])| -> u64 {
-                            let mut shifts = Shifts::of(&self.sums);
-                            let each = vertices.iter().zip(next);
-                            each.map(|(&vertex, next)| self.apply((vertex, next.load(Relaxed)), &mut shifts)).sum()
-                        };
-                        moved += turn.par_chunks(MOVES).zip(next.par_chunks(MOVES)).map(apply).sum::<u64>();
-                    }
-                }
-            }
-            any |= moved > 0;
-            if moved < enough {
+            });
+            self.end_round(moved);
+            if self.ended {
                 break;
             }
         }
-        Ok((self.of.into_iter().map(AtomicU32::into_inner).collect(), any))
+        Ok(())
+    }
+
+    /// Ends a round in which this much mass has moved.
+    fn end_round(&mut self, moved: u64) {
+        self.any |= moved > 0;
+        self.ended = moved < self.enough;
     }
 
     /// Decides where a vertex with this list goes; activates the neighbours that are not there.

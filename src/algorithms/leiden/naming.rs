@@ -12,8 +12,8 @@ use crate::model::algorithm::{
 };
 use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use std::ops::{ControlFlow, Range};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
 use topostream_formats::Direction;
 use topostream_formats::edge::WeightType;
 use topostream_formats::huge::zeroed;
@@ -27,6 +27,8 @@ const STRIPES: usize = 64;
 /// What a partition is worth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quality {
+    /// The resolution.
+    pub resolution: f64,
     /// Modularity, or the quality of the constant Potts model, with the resolution.
     pub value: f64,
     /// The number of communities.
@@ -56,7 +58,6 @@ pub struct Naming {
     /// The sum of all strengths.
     total: AtomicU64,
     quality: OnceLock<Quality>,
-    shared: Arc<OnceLock<Quality>>,
     pub(super) levels_on_disk: u32,
     /// Main memory of the search before it, and of it itself, in bytes.
     held_bytes: u64,
@@ -68,13 +69,13 @@ const LABEL: usize = 0;
 const MEASURES: u32 = 1;
 
 impl Naming {
-    /// Of communities in a graph whose largest weight has these bits. `shared` is told the quality.
+    /// Of communities in a graph whose largest weight has these bits, after a search that held so many bytes.
     pub fn new(
         (objective, resolution): (Objective, f64),
         (directed, edges): (bool, u64),
         (weights, largest): (Option<WeightType>, u64),
         found: Vec<u32>,
-        (shared, held_bytes): (Arc<OnceLock<Quality>>, u64),
+        held_bytes: u64,
     ) -> Self {
         let vertices = found.len() as u64;
         let into = if directed { vertices } else { 0 };
@@ -92,7 +93,6 @@ impl Naming {
             inside: zeroed(STRIPES as u64),
             total: AtomicU64::new(0),
             quality: OnceLock::new(),
-            shared,
             levels_on_disk: 0,
             held_bytes,
         }
@@ -144,7 +144,7 @@ impl Naming {
                 if self.directed { value } else { value / 2.0 }
             }
         };
-        Quality { value, communities, levels_on_disk: self.levels_on_disk }
+        Quality { resolution: self.resolution, value, communities, levels_on_disk: self.levels_on_disk }
     }
 
     /// The quality, at the end.
@@ -274,7 +274,6 @@ impl Algorithm for Naming {
         if step.integers[0] == MEASURES {
             let quality = self.quality(summary.totals[0], summary.totals[1] as u64);
             self.quality.set(quality).ok();
-            self.shared.set(quality).ok();
         }
     }
 

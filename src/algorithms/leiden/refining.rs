@@ -4,10 +4,11 @@
 //! A vertex joins only groups whose vertices stay: of each batch, the half that a hash picks decides, and does not join
 //! others of that half.
 
+use super::decisions::Decisions;
 use super::level::Level;
 use super::lists::List;
 use super::objective::{Totals, without};
-use super::shifts::{MOVES, Shifts, Sums};
+use super::shifts::{Shifts, Sums};
 use super::tally::Tally;
 use super::turns::{Turns, hash};
 use crate::error::Result;
@@ -15,7 +16,6 @@ use crate::model::bits::Bits;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use topostream_formats::huge::zeroed;
 
 /// Rounds over a batch; half of what is left decides in each.
 const ROUNDS: u64 = 4;
@@ -35,6 +35,43 @@ pub struct Refining<'a> {
     /// Those that decide now.
     turn: Bits,
     seed: u64,
+}
+
+/// Refines the communities of a level, by several resolutions; returns the group of each vertex. A list is read once for
+/// all.
+///
+/// # Errors
+/// After cancellation; those of reading pages.
+pub fn run(all: Vec<Refining<'_>>, turns: &Turns) -> Result<Vec<Vec<u32>>> {
+    match turns {
+        Turns::Single(order) => all.iter().try_for_each(|refining| refining.run_in_turn(order))?,
+        Turns::Batches(bounds) => bounds.windows(2).try_for_each(|batch| refine(&all, (batch[0], batch[1])))?,
+    }
+    let groups = |refining: Refining<'_>| refining.of.into_iter().map(AtomicU32::into_inner).collect();
+    Ok(all.into_iter().map(groups).collect())
+}
+
+/// Refines a batch.
+fn refine(all: &[Refining<'_>], batch: (u32, u32)) -> Result<()> {
+    let Some(&Refining { level, seed, .. }) = all.first() else { return Ok(()) };
+    for round in 0..ROUNDS {
+        level.check()?;
+        let take = |refining: &Refining<'_>| {
+            let goes = |vertex| refining.is_alone(vertex) && hash(vertex, seed ^ (round + 1)) & 1 == 0;
+            let turn = Turns::take(&refining.pending, batch, goes);
+            turn.par_iter().for_each(|&vertex| _ = refining.turn.insert(vertex));
+            turn
+        };
+        let decisions = Decisions::of(all.iter().map(take).collect());
+        decisions.visit(level.graph, |which, vertex, list, tally| all[which].decide(vertex, list, tally))?;
+        for (which, refining) in all.iter().enumerate() {
+            decisions.apply(which, &refining.sums, |shifts, vertex, next| {
+                refining.turn.remove(vertex);
+                refining.apply((vertex, next), shifts)
+            });
+        }
+    }
+    Ok(())
 }
 
 impl<'a> Refining<'a> {
@@ -64,45 +101,16 @@ impl<'a> Refining<'a> {
         refining
     }
 
-    /// Returns the group of each vertex.
-    ///
-    /// # Errors
-    /// After cancellation; those of reading pages.
-    pub fn run(self, turns: &Turns) -> Result<Vec<u32>> {
-        match turns {
-            Turns::Single(order) => {
-                self.level.check()?;
-                self.level.graph.visit_in_turn(order, |tally, vertex, list| {
-                    if self.is_alone(vertex) {
-                        let next = self.decide(vertex, list, tally);
-                        self.apply((vertex, next), &mut Shifts::of(&self.sums));
-                    }
-                });
+    /// Refines one vertex after another.
+    fn run_in_turn(&self, order: &[u32]) -> Result<()> {
+        self.level.check()?;
+        self.level.graph.visit_in_turn(order, |tally, vertex, list| {
+            if self.is_alone(vertex) {
+                let next = self.decide(vertex, list, tally);
+                self.apply((vertex, next), &mut Shifts::of(&self.sums));
             }
-            Turns::Batches(bounds) => {
-                let next = zeroed::<AtomicU32>(turns.most().into());
-                for batch in bounds.windows(2) {
-                    for round in 0..ROUNDS {
-                        self.level.check()?;
-                        let goes = |vertex| self.is_alone(vertex) && hash(vertex, self.seed ^ (round + 1)) & 1 == 0;
-                        let turn = Turns::take(&self.pending, (batch[0], batch[1]), goes);
-                        turn.par_iter().for_each(|&vertex| _ = self.turn.insert(vertex));
-                        let next = &next[..turn.len()];
-                        self.level.graph.visit(&turn, |tally, at, vertex, list| {
-                            next[at].store(self.decide(vertex, list, tally), Relaxed);
-                        })?;
-                        turn.par_chunks(MOVES).zip(next.par_chunks(MOVES)).for_each(|(vertices, next)| {
-                            let mut shifts = Shifts::of(&self.sums);
-                            for (&vertex, next) in vertices.iter().zip(next) {
-                                self.apply((vertex, next.load(Relaxed)), &mut shifts);
-                                self.turn.remove(vertex);
-                            }
-                        });
-                    }
-                }
-            }
-        }
-        Ok(self.of.into_iter().map(AtomicU32::into_inner).collect())
+        });
+        Ok(())
     }
 
     /// Whether a vertex is a group by itself.
@@ -135,10 +143,14 @@ impl<'a> Refining<'a> {
         best.1.0.1
     }
 
-    fn apply(&self, (vertex, next): (u32, u32), shifts: &mut Shifts<'_>) {
-        if next != vertex {
-            shifts.shift(vertex, next, self.level.graph.masses.get(vertex));
-            self.of[vertex as usize].store(next, Relaxed);
+    /// Moves a vertex to the group that it has decided to join; returns the mass that has moved.
+    fn apply(&self, (vertex, next): (u32, u32), shifts: &mut Shifts<'_>) -> u64 {
+        if next == vertex {
+            return 0;
         }
+        let mass = self.level.graph.masses.get(vertex);
+        shifts.shift(vertex, next, mass);
+        self.of[vertex as usize].store(next, Relaxed);
+        mass[0] + mass[1]
     }
 }

@@ -14,6 +14,11 @@ use topostream_formats::{Direction, Store};
 /// Of a vertex whose lists are on disk: while it moves and is refined, and of directed graphs more.
 const DISK_VERTEX_BYTES: u64 = 48;
 const DISK_DIRECTED_BYTES: u64 = 24;
+/// Of a vertex for each further resolution, and of directed graphs more.
+const RESOLUTION_BYTES: u64 = 32;
+const RESOLUTION_DIRECTED_BYTES: u64 = 16;
+/// Of a vertex, if the levels are kept.
+const LEVELS_BYTES: u64 = 8;
 /// Of the first level's vertices, while other levels are processed: its masses, degrees, and where each vertex is.
 const KEPT_BYTES: u64 = 16;
 
@@ -32,6 +37,10 @@ pub struct Asked<'a> {
     pub name: &'static str,
     /// The weights that count.
     pub weights: Option<WeightType>,
+    /// The number of resolutions.
+    pub resolutions: u64,
+    /// Whether levels are kept.
+    pub keeps_levels: bool,
     /// The folder of levels on disk, if it is not the store's.
     pub temporary: Option<&'a Path>,
     /// The most bytes of a level in memory.
@@ -56,7 +65,10 @@ impl Room {
     /// [`Error::Memory`] if vertices do not fit.
     pub fn of(engine: &Engine, asked: &Asked<'_>, needed_bytes: impl Fn(u64) -> Result<u64>) -> Result<Self> {
         let (store, budget_bytes) = (engine.store(), engine.usable_bytes());
-        let (in_memory, on_disk) = (memory_bytes(store, asked.weights), disk_bytes(store, engine.options().threads));
+        let level_bytes = if asked.keeps_levels { LEVELS_BYTES * store.vertices() } else { 0 };
+        let more_bytes = resolution_bytes(store, asked.resolutions) + level_bytes;
+        let in_memory = memory_bytes(store, asked.weights) + more_bytes;
+        let on_disk = disk_bytes(store, engine.options().threads) + more_bytes;
         let (of_memory, of_disk) = (needed_bytes(in_memory)?, needed_bytes(on_disk)?);
         let small = store.edges() < EDGES_MIN;
         let may_hold = small || in_memory <= asked.lists_bytes_max;
@@ -70,7 +82,7 @@ impl Room {
             return Err(Error::Memory { what: asked.name.into(), needed_bytes, budget_bytes, parts });
         };
         let reading_bytes = 2 * reading_bytes(store, engine.options().threads);
-        let beside_bytes = needed_bytes(0)?.saturating_add(KEPT_BYTES * store.vertices() + reading_bytes);
+        let beside_bytes = needed_bytes(0)?.saturating_add(KEPT_BYTES * store.vertices() + reading_bytes + more_bytes);
         let parent = store.path().parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let scratch = Scratch {
             parent: asked.temporary.unwrap_or(parent).to_owned(),
@@ -81,6 +93,12 @@ impl Room {
         };
         Ok(Self { place, held_bytes, scratch })
     }
+}
+
+/// What resolutions after the first have of all vertices, in bytes.
+fn resolution_bytes(store: &Store, resolutions: u64) -> u64 {
+    let vertex_bytes = RESOLUTION_BYTES + if store.manifest().directed { RESOLUTION_DIRECTED_BYTES } else { 0 };
+    resolutions.saturating_sub(1) * vertex_bytes * store.vertices()
 }
 
 /// The main memory of a search with all lists in memory, or of naming what it finds, in bytes.

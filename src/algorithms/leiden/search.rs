@@ -7,16 +7,17 @@
 //! ```
 
 use super::graph::Graph;
+use super::hierarchy::{Hierarchy, Places};
 use super::level::Level;
-use super::moving::Moving;
+use super::moving::{self, Moving};
 use super::objective::Pull;
-use super::refining::Refining;
+use super::refining::{self, Refining};
 use super::turns::{Turns, seed_of};
 use crate::error::Result;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-/// How communities are looked for.
+/// How communities are looked for, by one resolution.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
     /// What draws vertices to communities.
@@ -25,89 +26,129 @@ pub struct Search {
     pub refines: bool,
     /// What ties and orders depend on.
     pub seed: u64,
+    /// Whether the groups of all levels are kept.
+    pub keeps_levels: bool,
+}
+
+/// What an iteration has found.
+#[derive(Default)]
+pub struct Found {
+    /// The community of each vertex: labels are below the number of vertices.
+    pub communities: Vec<u32>,
+    /// Whether any vertex has moved.
+    pub moved: bool,
+    /// The levels, if they are kept.
+    pub levels: Hierarchy,
+}
+
+/// What comes of a level.
+struct Outcome {
+    /// Whether any vertex has moved.
+    moved: bool,
+    next: Next,
+}
+
+/// What follows a level.
+enum Next {
+    /// Nothing, since no two vertices share a community. The communities of its vertices.
+    Nothing(Vec<u32>),
+    /// Its communities, numbered from 0, which are to become groups.
+    Communities(Vec<u32>, u32),
+    /// The next level.
+    Groups(Groups),
+}
+
+/// The vertices of the next level.
+struct Groups {
+    /// The group of each vertex of the level, or the number of groups for those without neighbours.
+    of: Vec<u32>,
+    count: u32,
+    /// The communities that groups begin with.
+    communities: Vec<u32>,
+}
+
+/// One iteration over all levels, for several resolutions that read the first level together: improves the communities
+/// of the vertices of `graph`, whose labels are below the number of vertices. All searches have the same seed.
+///
+/// # Errors
+/// After cancellation; those of reading and writing pages.
+pub fn iteration(
+    searches: &[Search],
+    graph: &Graph,
+    communities: Vec<Vec<u32>>,
+    cancel: &AtomicBool,
+) -> Result<Vec<Found>> {
+    let outcomes = process(searches, graph, communities, 0, cancel)?;
+    searches.iter().zip(outcomes).map(|(search, outcome)| search.climb(graph, outcome, cancel)).collect()
+}
+
+/// Moves the vertices of a level, and refines its communities.
+fn process(
+    searches: &[Search],
+    graph: &Graph,
+    communities: Vec<Vec<u32>>,
+    number: u64,
+    cancel: &AtomicBool,
+) -> Result<Vec<Outcome>> {
+    let Some(&Search { refines, seed, .. }) = searches.first() else { return Ok(Vec::new()) };
+    let level_seed = seed_of(seed, number);
+    let (turns, linked) = (Turns::of(graph, level_seed), graph.linked());
+    let levels: Vec<Level<'_>> = searches.iter().map(|search| Level { graph, pull: search.pull, cancel }).collect();
+    let moving = levels.iter().zip(communities).map(|(level, of)| Moving::from(level, of, level_seed)).collect();
+    let moved = moving::run(moving, &turns)?;
+    let next = |(of, moved): (Vec<u32>, bool)| match graph.numbered(&of) {
+        (_, count) if count == linked => Outcome { moved, next: Next::Nothing(of) },
+        (numbers, count) => Outcome { moved, next: Next::Communities(numbers, count) },
+    };
+    let mut outcomes: Vec<Outcome> = moved.into_iter().map(next).collect();
+    let refined = if refines {
+        let going = levels.iter().zip(&outcomes).filter_map(|(level, outcome)| match &outcome.next {
+            Next::Communities(of, _) => Some(Refining::of(level, of, seed)),
+            _ => None,
+        });
+        refining::run(going.collect(), &turns)?
+    } else {
+        Vec::new()
+    };
+    let mut refined = refined.into_iter().map(|groups| graph.numbered(&groups));
+    for outcome in &mut outcomes {
+        if let Next::Communities(of, count) = &mut outcome.next {
+            let (of, count) = (std::mem::take(of), *count);
+            outcome.next = Next::Groups(match refined.next() {
+                // Fewer than before, so that levels come to an end.
+                Some((groups, group_count)) if group_count < linked => {
+                    Groups { communities: lifted(&of, &groups, group_count), of: groups, count: group_count }
+                }
+                _ => Groups { communities: (0..count).collect(), of, count },
+            });
+        }
+    }
+    Ok(outcomes)
 }
 
 impl Search {
-    /// One iteration over all levels: improves the communities of the vertices of `graph`, whose labels are below the
-    /// number of vertices. Returns them, and whether any vertex has moved.
-    ///
-    /// # Errors
-    /// After cancellation; those of reading and writing pages.
-    pub fn iteration(&self, graph: &Graph, communities: Vec<u32>, cancel: &AtomicBool) -> Result<(Vec<u32>, bool)> {
-        let (mut coarse, mut communities) = (None::<Graph>, communities);
-        let (mut places, mut any) = (Places::of(graph.vertices()), false);
-        for number in 0.. {
-            let level = Level { graph: coarse.as_ref().unwrap_or(graph), pull: self.pull, cancel };
-            let seed = seed_of(self.seed, number);
-            let turns = Turns::of(level.graph, seed);
-            let moved;
-            (communities, moved) = Moving::from(&level, &communities, seed).run(&turns)?;
-            any |= moved;
-            let linked = level.graph.linked();
-            let (numbers, count) = level.graph.numbered(&communities);
-            if count == linked {
-                break;
+    /// The levels after the first.
+    fn climb(&self, graph: &Graph, first: Outcome, cancel: &AtomicBool) -> Result<Found> {
+        let (mut coarse, mut places) = (None::<Graph>, Places::of(graph.vertices()));
+        let mut levels = Hierarchy::default();
+        let Outcome { mut moved, mut next } = first;
+        for number in 1.. {
+            let Groups { of, count, communities } = match next {
+                Next::Groups(groups) => groups,
+                Next::Nothing(communities) | Next::Communities(communities, _) => {
+                    return Ok(Found { communities: places.labels(&communities), moved, levels });
+                }
+            };
+            let (level, of) = coarse.as_ref().unwrap_or(graph).coarse(of, count)?;
+            if self.keeps_levels {
+                levels.add(&of, count);
             }
-            let (groups, group_count) = self.groups(&level, &numbers, (count, linked), &turns)?;
-            communities = lifted(&numbers, &groups, group_count);
-            drop(numbers);
-            let (next, groups) = level.graph.coarse(groups, group_count)?;
-            places.follow(groups, group_count);
-            coarse = Some(next);
+            places.follow(of, count);
+            let outcome = process(&[*self], &level, vec![communities], number, cancel)?.remove(0);
+            moved |= outcome.moved;
+            (next, coarse) = (outcome.next, Some(level));
         }
-        Ok((places.labels(&communities), any))
-    }
-
-    /// The groups that become the vertices of the next level, and their number: fewer than there are vertices with
-    /// neighbours. Vertices without have that number as their group.
-    fn groups(
-        &self,
-        level: &Level<'_>,
-        communities: &[u32],
-        (count, linked): (u32, u32),
-        turns: &Turns,
-    ) -> Result<(Vec<u32>, u32)> {
-        if self.refines {
-            let groups = Refining::of(level, communities, self.seed).run(turns)?;
-            let (groups, group_count) = level.graph.numbered(&groups);
-            if group_count < linked {
-                return Ok((groups, group_count));
-            }
-        }
-        Ok((communities.to_vec(), count))
-    }
-}
-
-/// The vertex of a level that each vertex of the graph has become. Those that have no neighbours there do not go on:
-/// their labels count down from the number of vertices.
-struct Places {
-    of: Option<Vec<u32>>,
-    vertices: u32,
-    settled: u32,
-}
-
-impl Places {
-    /// At the first level.
-    fn of(vertices: u32) -> Self {
-        Self { of: None, vertices, settled: 0 }
-    }
-
-    /// Follows the vertices of a level to their groups.
-    fn follow(&mut self, mut groups: Vec<u32>, group_count: u32) {
-        for group in groups.iter_mut().filter(|group| **group == group_count) {
-            self.settled += 1;
-            *group = self.vertices - self.settled;
-        }
-        match &mut self.of {
-            Some(of) => of.par_iter_mut().for_each(|place| *place = *groups.get(*place as usize).unwrap_or(place)),
-            None => self.of = Some(groups),
-        }
-    }
-
-    /// The label of each vertex of the graph, by the labels of the vertices of the last level.
-    fn labels(self, last: &[u32]) -> Vec<u32> {
-        let of = |of: Vec<u32>| of.into_par_iter().map(|place| *last.get(place as usize).unwrap_or(&place)).collect();
-        self.of.map_or_else(|| last.to_vec(), of)
+        unreachable!("levels have fewer and fewer vertices")
     }
 }
 

@@ -5,8 +5,6 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Communities whose changes a thread gathers.
 const GATHERED: usize = 64;
-/// Moves that are gathered together.
-pub const MOVES: usize = 2048;
 
 /// The sums of communities.
 pub struct Sums {

@@ -50,14 +50,6 @@ impl Turns {
         Self::Batches(bounds)
     }
 
-    /// The most vertices of a batch.
-    pub fn most(&self) -> u32 {
-        match self {
-            Self::Batches(bounds) => bounds.windows(2).map(|batch| batch[1] - batch[0]).max().unwrap_or(0),
-            Self::Single(_) => 0,
-        }
-    }
-
     /// The vertices of a set in a batch that pass a test, in order; they are taken from the set.
     pub fn take(set: &Bits, (first, end): (u32, u32), passes: impl Fn(u32) -> bool + Sync) -> Vec<u32> {
         let blocks = (first / BLOCK..end.div_ceil(BLOCK)).into_par_iter();

@@ -26,10 +26,11 @@ use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Answer, State, declaration_of};
 use crate::model::bits::Bits;
 use crate::pages::memory::{PROGRAM_BYTES, answer_bytes, directory_bytes};
-use crate::pages::scan::{weighted_lists, weighted_memory_bytes};
+use crate::pages::scan::{TakeWeighted, weighted_lists, weighted_memory_bytes};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use topostream_formats::huge::zeroed;
+use topostream_formats::page::PageWeights;
 use topostream_formats::{Direction, PageId, Store, Topology};
 
 /// The parent of a vertex that has none.
@@ -256,6 +257,10 @@ impl<'a> Search<'a> {
     }
 
     fn scan(&self, pages: &[PageId], take: &(impl Fn(u32, &[u32], &[u32]) + Sync)) -> Result<()> {
+        let take: &TakeWeighted<'_> = &|vertex, neighbours, weights| match weights {
+            PageWeights::Words(weights) => take(vertex, neighbours, weights),
+            PageWeights::None | PageWeights::Longs(_) => unreachable!("weights have 32 bits"),
+        };
         weighted_lists(self.store, out_lists(self.store), pages, self.cancel, take)
     }
 }

@@ -11,7 +11,7 @@ type Take<'t, V> = &'t mut dyn FnMut(&[V]);
 
 /// The distribution of a column; `None` if its values are vertices.
 pub fn of_answer(answer: &Answer<'_>, vertices: u64) -> Option<Distribution> {
-    let names = (answer.name, "vertices");
+    let names = (&*answer.name, "vertices");
     match &answer.values {
         AnswerValues::F64(of) => Some(distribution(vertices, names, false, slices(of), |&of| Some(of))),
         AnswerValues::Integer(of) => Some(distribution(vertices, names, true, slices(of), |of| of.map(|of| of as f64))),

@@ -101,10 +101,13 @@ impl Common {
         let memory_bytes = self.resources.memory_bytes();
         let ending_bytes = self.ending(&store, &*runs, &shown, (format, !companions.is_empty())).bytes();
         let engine_options = self.engine_options(memory_bytes, cancel);
-        let companions = Companions::begin(companions, &*runs, (&store, &self.store), &engine_options, cancel)
-            .map_err(|failure| match failure {
-                Failure::Engine(error) => raised(error, memory_bytes, ending_bytes).into(),
-                other => other,
+        let settings = (&engine_options, self.output_format.or(format).unwrap_or(ResultFormat::Parquet));
+        let companions =
+            Companions::begin(companions, &*runs, (&store, &self.store), settings, cancel).map_err(|failure| {
+                match failure {
+                    Failure::Engine(error) => raised(error, memory_bytes, ending_bytes).into(),
+                    other => other,
+                }
             })?;
         warn_of_hours(&*runs, &store, shorter);
         let (folder, output) = self.create_output(format)?;

@@ -1,18 +1,21 @@
 //! Additional work of a command: further files, checks by Graph500's rules.
 
+use super::levels::LevelsFolder;
 use crate::algorithms::command::{Companion, Finished, Runnable, WriteFile};
+use crate::algorithms::leiden::Hierarchy;
 use crate::checks::graph500::CheckOptions;
 use crate::cli::check::{self, Check, Checking};
 use crate::cli::export::write_edges;
 use crate::cli::failure::Failure;
 use crate::cli::opening;
 use crate::cli::output::OutputFile;
+use crate::cli::results::ResultFormat;
 use crate::engine::EngineOptions;
 use crate::extract::{ExtractOptions, crossing};
 use crate::model::vertex_set::VertexSet;
 use crate::store::{Store, VertexId};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use topostream_tools::progress::Cancel;
 
 /// Main memory for writing an edge list.
@@ -23,6 +26,7 @@ const BASE_BYTES: u64 = 32 << 20;
 pub struct Companions {
     files: Vec<(OutputFile, WriteFile)>,
     checks: Vec<Checking>,
+    levels: Option<(LevelsFolder, Arc<OnceLock<Hierarchy>>)>,
     said: String,
 }
 
@@ -33,14 +37,13 @@ impl Companions {
         wanted: Vec<Companion>,
         runs: &dyn Runnable,
         (store, path_of_store): (&Store, &Path),
-        options: &EngineOptions,
+        (options, format): (&EngineOptions, ResultFormat),
         cancel: &Cancel,
     ) -> Result<Self, Failure> {
         let mut companions = Self::default();
         for companion in wanted {
             let mut check = |check: (Check, VertexId), rules| -> Result<(), Failure> {
-                let checking = Checking::new(check, runs, store, options, rules)?;
-                companions.checks.push(checking);
+                companions.checks.push(check::of_search(check, runs, store, options, rules)?);
                 Ok(())
             };
             match companion {
@@ -49,6 +52,14 @@ impl Companions {
                     let cutoff = cutoff.unwrap_or(f64::INFINITY);
                     let rules = CheckOptions { single, cutoff, ..CheckOptions::default() };
                     check((check::sssp, source), rules)?;
+                }
+                Companion::CheckCommunities { objective, weights, qualities } => {
+                    let of = (objective, weights);
+                    companions.checks.push(check::of_communities(of, qualities, runs, store, options)?);
+                }
+                Companion::Levels { path, levels } => {
+                    let folder = LevelsFolder::create(&path, format, &store.manifest().ids)?;
+                    companions.levels = Some((folder, levels));
                 }
                 Companion::File { path, write } => companions.files.push((OutputFile::create(&path)?, write)),
                 Companion::CrossingEdges { path, from, to } => {
@@ -61,7 +72,7 @@ impl Companions {
 
     /// Whether nothing is left for after the run.
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.checks.is_empty()
+        self.files.is_empty() && self.checks.is_empty() && self.levels.is_none()
     }
 
     /// Does the rest; returns lines for people.
@@ -70,7 +81,11 @@ impl Companions {
             file.write(cancel, |out| write(run, store, out))?;
         }
         for check in self.checks {
-            self.said += &check.run(run, store)?;
+            self.said += &check(run, store)?;
+        }
+        if let Some((folder, levels)) = self.levels {
+            let none = Hierarchy::default();
+            self.said += &folder.write(levels.get().unwrap_or(&none), store, cancel)?;
         }
         Ok(self.said)
     }

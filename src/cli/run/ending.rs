@@ -48,13 +48,14 @@ const VALUES_BYTES: u64 = 24;
 impl Ending<'_> {
     /// What is there when the page buffer is free, in bytes.
     fn kept_bytes(&self) -> u64 {
-        let unknown = PROGRAM_BYTES + VALUES_BYTES * self.store.vertices();
+        let beside_bytes = self.runs.beside_bytes(self.store);
+        let unknown = PROGRAM_BYTES + (VALUES_BYTES * self.store.vertices()).max(beside_bytes);
         let Some(algorithm) = self.runs.algorithm() else { return unknown };
         // The parts do not depend on the budget.
         let declaration = declaration_of(algorithm, self.store);
         let plan = MemoryPlan::new(&declaration, self.store, 1 << 60, None, 0, Decoders::default());
         let own_bytes = plan.map_or(unknown, |plan| plan.total_bytes() - plan.buffer_bytes());
-        own_bytes + self.runs.beside_bytes(self.store)
+        own_bytes + beside_bytes
     }
 
     fn ids_bytes(&self) -> u64 {

@@ -5,6 +5,7 @@ mod common;
 mod companions;
 mod ending;
 mod job;
+mod levels;
 mod long;
 mod parts;
 mod path;

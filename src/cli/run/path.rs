@@ -18,7 +18,7 @@ const LISTED_BYTES_MAX: usize = 8 << 20;
 pub struct ShownPath {
     /// The name of a vertex's value.
     #[serde(skip)]
-    column: &'static str,
+    column: String,
     #[serde(serialize_with = "as_id")]
     source: OriginalId,
     #[serde(serialize_with = "as_id")]
@@ -76,7 +76,7 @@ impl ShownPath {
         })?;
         let left_out = path.hops.map_or(0, |hops| hops + 1 - vertices.len() as u64);
         let value = path.hops.and_then(|_| value_on_path(&answers, path.ends.target));
-        let column = answers.first().map_or("", |answer| answer.name);
+        let column = answers.first().map_or_else(String::new, |answer| answer.name.to_string());
         Ok(Self { column, source, target, hops: path.hops, value, vertices, left_out })
     }
 

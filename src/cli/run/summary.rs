@@ -38,7 +38,7 @@ pub struct AnswerSummary {
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
     figures: Vec<(&'static str, Figure)>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    counts: Option<Counts>,
+    table: Option<Table>,
     #[serde(skip_serializing_if = "Option::is_none")]
     convergence: Option<Convergence>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub struct AnswerSummary {
 /// The largest value of a column.
 #[derive(Clone, Serialize)]
 struct Extreme {
-    column: &'static str,
+    column: String,
     value: Figure,
     /// The number of vertices that have it, where several may.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ struct Group {
 /// The vertices with the largest values of a column, largest first.
 #[derive(Clone, Serialize)]
 struct Top {
-    column: &'static str,
+    column: String,
     vertices: Vec<TopVertex>,
 }
 
@@ -92,11 +92,11 @@ struct TopVertex {
     value: Figure,
 }
 
-/// A table of counts: the headings, and rows of a label and its counts.
+/// A table: the headings, and rows of a label and its figures.
 #[derive(Clone, Serialize)]
-struct Counts {
+struct Table {
     header: Vec<String>,
-    rows: Vec<(String, Vec<u64>)>,
+    rows: Vec<(String, Vec<Figure>)>,
 }
 
 /// How an algorithm that iterates has ended.
@@ -161,7 +161,7 @@ impl AnswerSummary {
                 let count = |part| of.iter_range(part).filter(|&of| of == value).count() as u64;
                 let count = parts(vertices).map(count).sum();
                 let value = Figure::Integer(value.unwrap_or(0));
-                summary.largest = Some(Extreme { column: answer.name, value, vertices: Some(count) });
+                summary.largest = Some(Extreme { column: answer.name.to_string(), value, vertices: Some(count) });
             }
             (Shown::Groups(noun, items), AnswerValues::Vertex(of)) => {
                 let groups = |part| of.iter_range(part).map(|group| group.map(|group| group.0));
@@ -192,7 +192,7 @@ impl AnswerSummary {
                 SummaryItem::Top => listed = top.unwrap_or(TOP),
                 SummaryItem::Reached => self.count_reached(answer),
                 SummaryItem::Path(path) => self.path = Some(ShownPath::of(&path, run, store)?),
-                SummaryItem::Counts { header, rows } => self.counts = Some(Counts { header, rows }),
+                SummaryItem::Table { header, rows } => self.table = Some(Table { header, rows }),
             }
         }
         Ok(listed)
@@ -210,7 +210,7 @@ impl AnswerSummary {
     /// The summary with the first vertices and groups only, and one more than a page has; without a path.
     pub fn for_page(&self) -> Self {
         let some = LISTED_MAX + 1;
-        let top = |Top { column, vertices }: &Top| Top { column, vertices: first(vertices, some) };
+        let top = |Top { column, vertices }: &Top| Top { column: column.clone(), vertices: first(vertices, some) };
         let groups =
             |groups: &Groups| Groups { largest: first(&groups.largest, some), sizes: groups.sizes.clone(), ..*groups };
         Self {
@@ -220,7 +220,7 @@ impl AnswerSummary {
             groups: self.groups.as_ref().map(groups),
             top: self.top.iter().map(top).collect(),
             figures: self.figures.clone(),
-            counts: self.counts.clone(),
+            table: self.table.clone(),
             convergence: self.convergence.clone(),
             remark: self.remark.clone(),
             distribution: self.distribution.clone(),
@@ -232,7 +232,7 @@ impl AnswerSummary {
     fn count_reached(&mut self, answer: &Answer<'_>) {
         let (count, value) = extent(answer, self.vertices);
         self.reached = Some(count);
-        self.largest = value.map(|value| Extreme { column: answer.name, value, vertices: None });
+        self.largest = value.map(|value| Extreme { column: answer.name.to_string(), value, vertices: None });
     }
 
     /// The summary as text.
@@ -242,10 +242,10 @@ impl AnswerSummary {
 
     /// The text of the summary, piece by piece: long tables need much memory.
     pub fn pieces(&self) -> impl Iterator<Item = String> + '_ {
-        let row = |(label, counts): &(String, Vec<u64>)| {
-            std::iter::once(label.clone()).chain(counts.iter().map(|&count| tables::count(count))).collect()
+        let row = |(label, figures): &(String, Vec<Figure>)| {
+            std::iter::once(label.clone()).chain(figures.iter().map(|&of| plain(of))).collect()
         };
-        let counts = self.counts.iter().map(move |Counts { header, rows }| {
+        let table = self.table.iter().map(move |Table { header, rows }| {
             let header: Vec<&str> = header.iter().map(String::as_str).collect();
             tables::table(&header, rows.iter().map(row))
         });
@@ -255,7 +255,7 @@ impl AnswerSummary {
         });
         let path = self.path.iter().map(ShownPath::text);
         let groups = self.groups.iter().flat_map(Groups::pieces);
-        counts.chain(top).chain(path).chain(groups).chain(std::iter::once_with(|| self.closing()))
+        table.chain(top).chain(path).chain(groups).chain(std::iter::once_with(|| self.closing()))
     }
 
     /// The lines below the tables.
@@ -271,11 +271,7 @@ impl AnswerSummary {
             text += &format!("largest {column} {}, of {of}\n", figure(*value));
         }
         if !self.figures.is_empty() {
-            let figures = self.figures.iter().map(|(name, value)| match value {
-                Figure::Integer(count) => format!("{name}: {}", tables::count(*count)),
-                Figure::F64(number) => format!("{name}: {number:.6}"),
-                Figure::F32(number) => format!("{name}: {number:.6}"),
-            });
+            let figures = self.figures.iter().map(|(name, value)| format!("{name}: {}", plain(*value)));
             text += &(figures.collect::<Vec<_>>().join("; ") + "\n");
         }
         text += &self.convergence.as_ref().map_or_else(String::new, Convergence::text);
@@ -339,12 +335,12 @@ impl Top {
     fn of_each(answers: &[Answer<'_>], count: usize, store: &Store) -> Result<Vec<Self>, Failure> {
         let ranked = |answer: &Answer<'_>| {
             let found = largest(answer, count, store).transpose()?;
-            Some(found.map(|found| (answer.name, found)))
+            Some(found.map(|found| (answer.name.to_string(), found)))
         };
         let columns = answers.iter().filter_map(ranked).collect::<Result<Vec<_>, _>>()?;
         let vertices: Vec<_> = columns.iter().flat_map(|(_, ranked)| ranked).map(|&(one, _)| VertexId(one)).collect();
         let mut ids = store.ids_of(&vertices)?.into_iter();
-        let top = |(column, ranked): (&'static str, Vec<(u32, Figure)>)| {
+        let top = |(column, ranked): (String, Vec<(u32, Figure)>)| {
             let vertices = ranked.into_iter().zip(ids.by_ref()).map(|((_, value), id)| TopVertex { id, value });
             Self { column, vertices: vertices.collect() }
         };
@@ -363,6 +359,15 @@ fn figure(value: Figure) -> String {
         Figure::Integer(count) => tables::count(count),
         Figure::F64(number) => format!("{number:.6e}"),
         Figure::F32(number) => format!("{number:.6e}"),
+    }
+}
+
+/// A figure about the whole graph as text.
+fn plain(value: Figure) -> String {
+    match value {
+        Figure::Integer(count) => tables::count(count),
+        Figure::F64(number) => format!("{number:.6}"),
+        Figure::F32(number) => format!("{number:.6}"),
     }
 }
 
