@@ -24,7 +24,7 @@ pub fn plural(number: u64, noun: &str) -> Cow<'_, str> {
     let replaced = |end: usize, by: &str| format!("{}{by}", &noun[..noun.len() - end]);
     match noun {
         _ if noun.ends_with("vertex") => replaced(2, "ices").into(),
-        _ if noun.ends_with("entry") => replaced(1, "ies").into(),
+        _ if noun.ends_with("ry") || noun.ends_with("ty") => replaced(1, "ies").into(),
         _ => replaced(0, "s").into(),
     }
 }

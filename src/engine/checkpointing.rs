@@ -5,10 +5,13 @@ use crate::checkpoint::{Checkpoints, Moment, Reader};
 use crate::cluster::Wish;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Declaration, Step, Visit};
-use crate::report::RunReport;
+use crate::model::Part;
+use crate::model::algorithm::{Algorithm, Declaration, State, Step, Visit, declaration_of};
+use crate::report::{CheckpointReport, RunReport};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
+use topostream_formats::Direction;
 
 impl Session<'_> {
     /// Initialises the run, or restores it from a checkpoint. Returns the first superstep and the number of its active
@@ -82,7 +85,69 @@ impl Session<'_> {
     }
 }
 
+/// A run of an algorithm whose work is not in supersteps: the state between its parts is what it
+/// [keeps](Algorithm::keep).
+pub(crate) struct KeptRun<'a> {
+    engine: &'a Engine,
+    state: State,
+}
+
+impl KeptRun<'_> {
+    /// Passes what was kept to an algorithm, if there is a checkpoint to resume from.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`].
+    pub fn resume<A: Algorithm>(&self, algorithm: &A) -> Result<()> {
+        let (store, declaration) = (&*self.engine.store, declaration_of(algorithm, &self.engine.store));
+        let Some(checkpoints) = self.engine.settled()? else { return Ok(()) };
+        let Some(mut found) = checkpoints.take((store, false), algorithm, &declaration)? else { return Ok(()) };
+        found.load(algorithm, &declaration, &self.state, &|_, _| Ok(()))
+    }
+
+    /// Writes a checkpoint after a part, if one is due.
+    ///
+    /// # Errors
+    /// The errors of a checkpoint.
+    pub fn save<A: Algorithm>(&self, algorithm: &A) -> Result<()> {
+        let Some(checkpoints) = &self.engine.options.checkpoints else { return Ok(()) };
+        checkpoints.superstep_done();
+        if !checkpoints.is_due(0, false) {
+            return Ok(());
+        }
+        let (store, declaration) = (&*self.engine.store, declaration_of(algorithm, &self.engine.store));
+        let step = Step::new(0, Direction::Out, Visit::None);
+        let (declaration, active) = (&declaration, 0);
+        let moment =
+            Moment { store, algorithm, asynchronous: false, declaration, step: &step, active, edges: 0, disk_bytes: 0 };
+        checkpoints.write(&moment, &self.state, 0..store.vertices())
+    }
+
+    /// The report of checkpoints, if they are written.
+    pub fn report(&self) -> Option<CheckpointReport> {
+        self.engine.options.checkpoints.as_ref().map(|checkpoints| checkpoints.report())
+    }
+}
+
 impl Engine {
+    /// Begins a run of an algorithm that keeps its state by itself.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] if there is a checkpoint of another run.
+    pub(crate) fn keep_run<A: Algorithm>(&self, algorithm: &A) -> Result<KeptRun<'_>> {
+        let declaration = declaration_of(algorithm, &self.store);
+        self.check_checkpoint(&declaration)?;
+        let graph = Arc::new(self.graph(algorithm, &declaration)?);
+        let part = Part::whole(self.store.vertices());
+        Ok(KeptRun { engine: self, state: State::new(graph, &[], false, part) })
+    }
+
+    /// An engine over the same store whose runs write no checkpoints, since they are parts of a larger one.
+    pub(crate) fn without_checkpoints(&self) -> Self {
+        let engine = Self::over(Arc::clone(&self.store), self.options.clone().with_checkpoints(None));
+        engine.reserve(self.reserved_bytes.load(Ordering::Relaxed) + self.options.checkpoint_bytes());
+        engine
+    }
+
     /// Returns a reader of the data that an algorithm has kept in the checkpoint from which the next run resumes, if
     /// there is one, and its length in bytes.
     pub(crate) fn kept(&self, algorithm: &str) -> Result<Option<(Reader, u64)>> {

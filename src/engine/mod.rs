@@ -49,6 +49,7 @@ pub use crate::pages::fetch::{Faults, FetcherKind};
 pub use crate::predict::Rates;
 pub use crate::team::{Assignment, Exchanged, Strategy};
 use buffer::KeptBuffer;
+pub(crate) use checkpointing::KeptRun;
 pub use column::{Column, ColumnValue};
 use gate::Gate;
 #[cfg(feature = "gpu")]
@@ -80,8 +81,13 @@ pub struct Engine {
 impl Engine {
     /// Creates an engine over an open store.
     pub fn new(store: Store, options: EngineOptions) -> Self {
+        Self::over(Arc::new(store), options)
+    }
+
+    /// Creates an engine over a store that others use too.
+    fn over(store: Arc<Store>, options: EngineOptions) -> Self {
         Self {
-            store: Arc::new(store),
+            store,
             buffer: KeptBuffer::default(),
             roster: Roster::new(&options),
             options,

@@ -3,10 +3,12 @@
 use crate::common::{TestStore, small_pages};
 use crate::reference::leiden::communities;
 use crate::reference::{Arguments, Compare, EdgeList, Graph, Weighted, Weights, random_edges};
-use std::sync::atomic::AtomicBool;
-use topostream::algorithms::leiden::{Leiden, Objective, Quality};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use topostream::algorithms::leiden::{Leiden, Objective, Partitions, Quality};
+use topostream::checkpoint::{Checkpoints, Every};
 use topostream::checks::communities::{Partition, check_communities};
-use topostream::model::algorithm::{AnswerValues, Values};
+use topostream::model::algorithm::{Answer, AnswerValues, Values};
 use topostream::{EngineOptions, VertexId};
 use topostream_formats::Encoding;
 use topostream_formats::encoding::PLAIN_PAGES;
@@ -210,6 +212,78 @@ fn weights() {
         // Whole numbers over 8 become whole numbers times a power of two.
         Compare::Groups.check(&found, &expected).unwrap_or_else(|error| panic!("float {float}: {error}"));
     }
+}
+
+/// A run that goes on from any checkpoint has the same answer.
+#[test]
+fn checkpoints() {
+    let graph = EdgeList::new(20_000, random_edges(0..20_000, 100_000, 6));
+    let options = FormatOptions { symmetrize: true, ..small_pages(Encoding::packed(1 << 16, PLAIN_PAGES).unwrap()) };
+    let store = TestStore::new(&graph, &options);
+    let folder = store.path().with_file_name("checkpoints");
+    let open = |every, resume| Checkpoints::open(&folder, Every::Supersteps(every), resume, |_| {}).map(Arc::new);
+    let with = |checkpoints: Arc<Checkpoints>| store.engine(EngineOptions::default().with_checkpoints(checkpoints));
+    for (resolutions, lists_bytes_max) in [(vec![1.0], u64::MAX), (vec![1.0], 1 << 20), (vec![1.0, 3.0], u64::MAX)] {
+        let leiden = Leiden { keeps_levels: resolutions.len() == 1, resolutions, lists_bytes_max, ..Leiden::default() };
+        let answers = |partitions: &Partitions| -> Vec<Vec<u32>> {
+            let column = |answer: &Answer<'_>| {
+                let AnswerValues::Vertex(values) = &answer.values else { panic!("communities are vertices") };
+                (0..20_000).map(|vertex| values.get(vertex).unwrap().0).collect()
+            };
+            partitions.answers().iter().map(column).collect()
+        };
+        let run = |checkpoints| {
+            let levels = Arc::default();
+            let leiden = Leiden { levels: Arc::clone(&levels), ..leiden.clone() };
+            let partitions = leiden.run(&with(checkpoints), &mut |_| {}).unwrap();
+            (answers(&partitions), levels.get().unwrap().clone(), partitions)
+        };
+        let mut before = None;
+        for every in [1, 2, 3] {
+            let checkpoints = open(every, false).unwrap();
+            let whole = run(Arc::clone(&checkpoints));
+            let reported = whole.2.report.checkpoints.as_ref().unwrap();
+            assert!(reported.written > 0 && reported.resumed.is_none(), "{reported:?}");
+            drop(checkpoints);
+            let other = Leiden { seed: 1, ..leiden.clone() };
+            let error = other.run(&with(open(every, true).unwrap()), &mut |_| {}).map(|_| ()).unwrap_err().to_string();
+            assert!(error.contains("parameter seed: 0 in the checkpoint, 1 in this run"), "{error}");
+            let checkpoints = open(1 << 40, true).unwrap();
+            let resumed = run(Arc::clone(&checkpoints));
+            let reported = resumed.2.report.checkpoints.as_ref().unwrap();
+            assert!(reported.written == 0 && reported.resumed.is_some(), "{reported:?}");
+            assert!(resumed.0 == whole.0 && resumed.1 == whole.1, "every {every}");
+            assert!(before.is_none_or(|before| before == whole.0));
+            checkpoints.clear().unwrap();
+            before = Some(whole.0);
+        }
+    }
+}
+
+/// The levels go from small groups to the communities, each of whole groups of the one before.
+#[test]
+fn levels() {
+    let graph = EdgeList::new(20_000, random_edges(0..19_990, 100_000, 6));
+    let options = FormatOptions { symmetrize: true, ..small_pages(Encoding::VertexId) };
+    let store = TestStore::new(&graph, &options);
+    let levels = Arc::default();
+    let leiden = Leiden { keeps_levels: true, levels: Arc::clone(&levels), ..Leiden::default() };
+    let (labels, _) = run(&store, leiden, EngineOptions::default());
+    let mut all: Vec<Vec<f64>> = Vec::new();
+    let add = |_, level: Vec<AtomicU32>| {
+        all.push(level.into_iter().map(|label| label.into_inner().into()).collect());
+        Ok::<_, ()>(())
+    };
+    levels.get().unwrap().each(add).unwrap();
+    assert!(all.len() > 2, "{} levels", all.len());
+    for two in all.windows(2) {
+        for (small, large) in two[0].iter().zip(&two[1]) {
+            assert_eq!(two[1][*small as usize], *large, "a group is within one of the next level");
+        }
+        let count = |level: &[f64]| level.iter().zip(0u32..).filter(|(label, at)| **label == f64::from(*at)).count();
+        assert!(count(&two[0]) > count(&two[1]));
+    }
+    assert!(all.last() == Some(&labels));
 }
 
 /// The check by stored edges passes what a run has found, and nothing else.

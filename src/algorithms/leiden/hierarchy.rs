@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hierarchy {
     /// The group of each vertex of a level, or the number of groups for those without neighbours; and that number.
-    levels: Vec<(Vec<u32>, u32)>,
+    pub(super) levels: Vec<(Vec<u32>, u32)>,
 }
 
 impl Hierarchy {
@@ -34,10 +34,11 @@ impl Hierarchy {
 
 /// The vertex of a level that each vertex of the graph has become. Those that have no neighbours there do not go on:
 /// their labels count down from the number of vertices.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
-    of: Option<Vec<u32>>,
-    vertices: u32,
-    settled: u32,
+    pub(super) of: Option<Vec<u32>>,
+    pub(super) vertices: u32,
+    pub(super) settled: u32,
 }
 
 impl Places {
@@ -56,6 +57,12 @@ impl Places {
             Some(of) => of.par_iter_mut().for_each(|place| *place = *groups.get(*place as usize).unwrap_or(place)),
             None => self.of = Some(groups),
         }
+    }
+
+    /// The vertex of a level with so many vertices that each vertex of the graph has become, or that number if it has
+    /// settled.
+    pub fn groups(&self, count: u32) -> Vec<u32> {
+        self.of.iter().flatten().map(|&place| place.min(count)).collect()
     }
 
     /// For each vertex, the first vertex of the graph that has become the same vertex of the level.

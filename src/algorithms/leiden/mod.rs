@@ -33,6 +33,7 @@ mod partitions;
 mod quantum;
 mod refining;
 mod room;
+mod saving;
 mod scratch;
 mod search;
 mod shifts;
@@ -45,8 +46,9 @@ pub use naming::{Naming, Quality};
 pub use objective::{Objective, RESOLUTION_MAX};
 pub use partitions::Partitions;
 
-use crate::engine::{Engine, Observer};
+use crate::engine::{Engine, KeptRun, Observer};
 use crate::error::{Error, Result};
+use crate::model::Parameters;
 use crate::pages::adjacency::{degree, in_degrees};
 use crate::report::RunReport;
 use graph::Graph;
@@ -54,10 +56,11 @@ use loading::{Loaded, Loading};
 use objective::Pull;
 use paged::{Edges, PagedLists};
 use room::{Asked, Place, Room};
-use search::{Found, Search};
+use saving::{Progress, Saved};
+use search::{Found, Save, Search};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 use surveying::{Survey, Surveying};
 use topostream_formats::Store;
@@ -128,6 +131,11 @@ impl Leiden {
             let message = format!("{}: {} vertices: expected fewer than 2^32", self.name(), store.vertices());
             return Err(Error::Parameter(message));
         }
+        // Its runs are parts of one: checkpoints are those of the search.
+        let (whole, saved) = (engine, self.saved());
+        let run = whole.keep_run(&saved)?;
+        let parts = whole.options().checkpoints.as_ref().map(|_| whole.without_checkpoints());
+        let engine = parts.as_ref().unwrap_or(whole);
         let room = self.room(engine)?;
         let (report, read) = match room.place {
             Place::Memory => self.load(engine, observer)?,
@@ -138,11 +146,13 @@ impl Leiden {
             Place::Disk => engine.free_page_buffer(),
         }
         let started = Instant::now();
+        let saves = Saves { run, saved, cancel: &engine.options().cancel };
         let pool = topostream_formats::threads::pool("leiden", engine.options().threads)?;
-        let (largest, cancel) = (read.largest(), &engine.options().cancel);
+        let (largest, directed) = (read.largest(), store.manifest().directed);
         let found = pool.install(|| {
             let (graph, total) = read.finish(&self, store, &room)?;
-            self.search(&graph, total, store.manifest().directed, cancel)
+            let pull = |resolution| Pull::new(self.objective, resolution, total, directed);
+            self.search(&graph, &pull, &saves)
         })?;
         let searched_ns = started.elapsed().as_nanos() as u64;
         let mut name = |found: (f64, Vec<u32>)| {
@@ -154,6 +164,7 @@ impl Leiden {
         let first = name(found.next().expect("there is a resolution"))?;
         let mut partitions = found.try_fold(Partitions::first(report, first), |all, next| all.and(name(next)?))?;
         partitions.report.wall_ns += searched_ns;
+        partitions.report.checkpoints = saves.run.report();
         self.qualities.set(partitions.qualities().to_vec()).ok();
         Ok(partitions)
     }
@@ -267,31 +278,89 @@ impl Leiden {
         Naming::new((self.objective, 1.0), (directed, 0), (None, 0), Vec::new(), 0)
     }
 
+    /// The search as checkpoints know it.
+    fn saved(&self) -> Saved {
+        let parameters = Parameters::none()
+            .with("objective", self.objective)
+            .with("resolutions", &self.resolutions)
+            .with("weights", self.weights)
+            .with("iterations", self.iterations)
+            .with("seed", self.seed)
+            .with("levels", self.keeps_levels);
+        let limits = (self.resolutions.len() as u32, self.iterations);
+        Saved { name: self.name(), parameters, limits, progress: Mutex::default() }
+    }
+
     /// Looks for communities by each resolution.
-    fn search(&self, graph: &Graph, total: u64, directed: bool, cancel: &AtomicBool) -> Result<Vec<Vec<u32>>> {
-        let every: Vec<u32> = (0..graph.vertices()).collect();
-        let mut found = vec![every; self.resolutions.len()];
-        // Those that the last iteration has changed.
-        let mut going: Vec<usize> = (0..found.len()).collect();
-        let mut levels = Hierarchy::default();
-        for iteration in 0..self.iterations {
-            let seed = seed_of(self.seed, 1000 * u64::from(iteration + 1));
-            let search = |&which: &usize| {
-                let pull = Pull::new(self.objective, self.resolutions[which], total, directed);
-                Search { pull, refines: self.refines, seed, keeps_levels: self.keeps_levels }
+    fn search(&self, graph: &Graph, pull: &dyn Fn(f64) -> Pull, saves: &Saves<'_>) -> Result<Vec<Vec<u32>>> {
+        let every = || (0..graph.vertices()).collect::<Vec<u32>>();
+        let begin = || Progress {
+            going: (0..self.resolutions.len() as u32).collect(),
+            found: self.resolutions.iter().map(|_| every()).collect(),
+            ..Progress::default()
+        };
+        let mut now = saves.resumed()?.unwrap_or_else(begin);
+        while now.iterations < self.iterations && !now.going.is_empty() {
+            let seed = seed_of(self.seed, 1000 * u64::from(now.iterations + 1));
+            let search = |&which: &u32| Search {
+                pull: pull(self.resolutions[which as usize]),
+                refines: self.refines,
+                seed,
+                keeps_levels: self.keeps_levels,
             };
-            let searches: Vec<Search> = going.iter().map(search).collect();
-            let before = going.iter().map(|&which| std::mem::take(&mut found[which])).collect();
-            let after = search::iteration(&searches, graph, before, cancel)?;
+            let searches: Vec<Search> = now.going.iter().map(search).collect();
+            let (climb, is_one) = (now.climb.take(), self.resolutions.len() == 1);
+            let mut before: Vec<_> = now.going.iter().map(|&of| std::mem::take(&mut now.found[of as usize])).collect();
+            let save: &mut Save<'_> = &mut |climb| {
+                if !is_one {
+                    return Ok(climb);
+                }
+                now.climb = Some(climb);
+                now = saves.save(std::mem::take(&mut now))?;
+                Ok(now.climb.take().expect("it was put there"))
+            };
+            let after = match climb {
+                Some(climb) => vec![searches[0].resume(graph, climb, saves.cancel, save)?],
+                None => search::iteration(&searches, graph, std::mem::take(&mut before), saves.cancel, save)?,
+            };
             let mut after = after.into_iter();
-            going.retain(|&which| {
+            let (found, levels) = (&mut now.found, &mut now.levels);
+            now.going.retain(|&which| {
                 let Found { communities, moved, levels: of } = after.next().expect("a search each");
-                (found[which], levels) = (communities, of);
+                (found[which as usize], *levels) = (communities, of);
                 moved
             });
+            now.iterations += 1;
+            now = saves.save(now)?;
         }
-        self.levels.set(levels).ok();
-        Ok(found)
+        self.levels.set(now.levels).ok();
+        Ok(now.found)
+    }
+}
+
+/// Where a search is saved.
+struct Saves<'a> {
+    run: KeptRun<'a>,
+    saved: Saved,
+    cancel: &'a AtomicBool,
+}
+
+impl Saves<'_> {
+    /// How far the search had come that is resumed.
+    fn resumed(&self) -> Result<Option<Progress>> {
+        self.run.resume(&self.saved)?;
+        Ok(self.progress().take())
+    }
+
+    /// Writes a checkpoint if one is due.
+    fn save(&self, now: Progress) -> Result<Progress> {
+        *self.progress() = Some(now);
+        self.run.save(&self.saved)?;
+        Ok(self.progress().take().expect("it was put there"))
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Option<Progress>> {
+        self.saved.progress.lock().expect("nothing panics while it is held")
     }
 }
 

@@ -31,7 +31,6 @@ pub struct Search {
 }
 
 /// What an iteration has found.
-#[derive(Default)]
 pub struct Found {
     /// The community of each vertex: labels are below the number of vertices.
     pub communities: Vec<u32>,
@@ -77,9 +76,10 @@ pub fn iteration(
     graph: &Graph,
     communities: Vec<Vec<u32>>,
     cancel: &AtomicBool,
+    save: &mut Save<'_>,
 ) -> Result<Vec<Found>> {
     let outcomes = process(searches, graph, communities, 0, cancel)?;
-    searches.iter().zip(outcomes).map(|(search, outcome)| search.climb(graph, outcome, cancel)).collect()
+    searches.iter().zip(outcomes).map(|(search, outcome)| search.follow(graph, outcome, cancel, save)).collect()
 }
 
 /// Moves the vertices of a level, and refines its communities.
@@ -126,29 +126,79 @@ fn process(
     Ok(outcomes)
 }
 
+/// A level that is to be processed, and what came of the levels before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Climb {
+    /// The number of the level, from 1 on.
+    pub number: u64,
+    /// Where the vertices of the graph are on it.
+    pub places: Places,
+    /// The number of its vertices.
+    pub count: u32,
+    /// Their communities.
+    pub communities: Vec<u32>,
+    /// Whether any vertex has moved so far.
+    pub moved: bool,
+    /// The levels so far, if they are kept.
+    pub levels: Hierarchy,
+}
+
+/// Is passed each level before it is processed, as it may be needed later, and returns it.
+pub type Save<'a> = dyn FnMut(Climb) -> Result<Climb> + 'a;
+
+impl Climb {
+    /// Goes on to the next level; returns its graph.
+    fn step(&mut self, graph: &Graph, Groups { of, count, communities }: Groups, keeps: bool) -> Result<Graph> {
+        let (level, of) = graph.coarse(of, count)?;
+        if keeps {
+            self.levels.add(&of, count);
+        }
+        self.places.follow(of, count);
+        (self.number, self.count, self.communities) = (self.number + 1, count, communities);
+        Ok(level)
+    }
+}
+
 impl Search {
     /// The levels after the first.
-    fn climb(&self, graph: &Graph, first: Outcome, cancel: &AtomicBool) -> Result<Found> {
-        let (mut coarse, mut places) = (None::<Graph>, Places::of(graph.vertices()));
-        let mut levels = Hierarchy::default();
-        let Outcome { mut moved, mut next } = first;
-        for number in 1.. {
-            let Groups { of, count, communities } = match next {
+    fn follow(&self, graph: &Graph, first: Outcome, cancel: &AtomicBool, save: &mut Save<'_>) -> Result<Found> {
+        let places = Places::of(graph.vertices());
+        let groups = match first.next {
+            Next::Groups(groups) => groups,
+            Next::Nothing(communities) | Next::Communities(communities, _) => {
+                return Ok(Found { communities, moved: first.moved, levels: Hierarchy::default() });
+            }
+        };
+        let (communities, levels) = (Vec::new(), Hierarchy::default());
+        let mut climb = Climb { number: 0, places, count: 0, communities, moved: first.moved, levels };
+        let level = climb.step(graph, groups, self.keeps_levels)?;
+        self.climb(level, climb, cancel, save)
+    }
+
+    /// Goes on from a level.
+    ///
+    /// # Errors
+    /// The errors of [`iteration`].
+    pub fn resume(&self, graph: &Graph, climb: Climb, cancel: &AtomicBool, save: &mut Save<'_>) -> Result<Found> {
+        let (level, _) = graph.coarse(climb.places.groups(climb.count), climb.count)?;
+        self.climb(level, climb, cancel, save)
+    }
+
+    fn climb(&self, mut level: Graph, mut climb: Climb, cancel: &AtomicBool, save: &mut Save<'_>) -> Result<Found> {
+        loop {
+            climb = save(climb)?;
+            let communities = vec![std::mem::take(&mut climb.communities)];
+            let outcome = process(&[*self], &level, communities, climb.number, cancel)?.remove(0);
+            climb.moved |= outcome.moved;
+            let groups = match outcome.next {
                 Next::Groups(groups) => groups,
                 Next::Nothing(communities) | Next::Communities(communities, _) => {
+                    let Climb { places, moved, levels, .. } = climb;
                     return Ok(Found { communities: places.labels(&communities), moved, levels });
                 }
             };
-            let (level, of) = coarse.as_ref().unwrap_or(graph).coarse(of, count)?;
-            if self.keeps_levels {
-                levels.add(&of, count);
-            }
-            places.follow(of, count);
-            let outcome = process(&[*self], &level, vec![communities], number, cancel)?.remove(0);
-            moved |= outcome.moved;
-            (next, coarse) = (outcome.next, Some(level));
+            level = climb.step(&level, groups, self.keeps_levels)?;
         }
-        unreachable!("levels have fewer and fewer vertices")
     }
 }
 
