@@ -170,8 +170,8 @@ fn bits_of(attribute: &Attribute) -> u64 {
 pub fn run<A: Algorithm>(engine: &Engine, algorithm: A) -> Result<Finished> {
     let footprint = Footprint::of(&algorithm, engine.store());
     let run: Run<A> = engine.run(algorithm)?;
-    let name = run.answers()[0].name;
-    let values = values(&run, name, engine.store().vertices());
+    let name = run.answers()[0].name.to_string();
+    let values = values(&run, &name, engine.store().vertices());
     Ok(Finished { ns: run.report.wall_ns as f64, values, footprint, report: run.report })
 }
 

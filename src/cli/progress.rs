@@ -2,7 +2,7 @@
 
 use super::host::{self, Hears};
 use super::verbosity;
-use crate::engine::{self, Moment};
+use crate::engine::{self, Moment, Stage};
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -86,10 +86,15 @@ const BAR_WIDTH: u64 = 16;
 
 /// What the line says.
 fn run_line(now: &Moment, elapsed: Duration) -> String {
-    let Moment { superstep, pages, pages_done, edges, disk_bytes, done, iterations } = *now;
+    let Moment { superstep, pages, pages_done, edges, disk_bytes, done, iterations, stage } = *now;
     let filled = (BAR_WIDTH * pages_done.min(pages)).checked_div(pages).unwrap_or(0) as usize;
     let bar = "█".repeat(filled) + &"░".repeat(BAR_WIDTH as usize - filled);
     let per_second = |count: u64, unit: f64| count as f64 / unit / elapsed.as_secs_f64().max(1e-3);
+    if let Some(Stage { iteration, level, round }) = stage {
+        let stage = round.map_or("refinement".into(), |round| format!("round {}", round + 1));
+        let line = format!("iteration {}, level {level}, {stage} {bar}", iteration + 1);
+        return format!("{line}, {}", HumanDuration(Duration::from_secs(elapsed.as_secs())));
+    }
     let mut line = format!("superstep {superstep} {bar} {} of {}", pages_done.min(pages), counted(pages, "page"));
     if disk_bytes > 0 {
         write!(line, ", {:.2} GB/s", per_second(disk_bytes, 1e9)).ok();
@@ -143,6 +148,7 @@ mod tests {
             disk_bytes: 20_000_000_000,
             done: Some(0.25),
             iterations: Some((3, 0.00123)),
+            stage: None,
         };
         let line = run_line(&now, Duration::from_secs(10));
         let expected = "superstep 3 ████░░░░░░░░░░░░ 1024 of 4,096 pages, 2.00 GB/s, 500 M edges/s, change 1.2e-3";
@@ -150,5 +156,8 @@ mod tests {
         let unknown = Moment { done: None, iterations: None, disk_bytes: 0, pages: 0, ..now };
         let line = run_line(&unknown, Duration::from_secs(90));
         assert_eq!(line, "superstep 3 ░░░░░░░░░░░░░░░░ 0 of 0 pages, 55.6 M edges/s, 2 minutes");
+        let stage = Some(Stage { iteration: 1, level: 2, round: None });
+        let line = run_line(&Moment { stage, pages: 32, pages_done: 8, ..now }, Duration::from_secs(90));
+        assert_eq!(line, "iteration 2, level 2, refinement ████░░░░░░░░░░░░, 2 minutes");
     }
 }

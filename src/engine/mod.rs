@@ -55,7 +55,7 @@ use gate::Gate;
 #[cfg(feature = "gpu")]
 pub use open_gpus::OpenGpus;
 pub use options::EngineOptions;
-pub use progress::{Moment, Progress};
+pub use progress::{Moment, Progress, Stage};
 use roster::{Kinds, Roster};
 pub use run::{Observer, Run};
 use std::sync::Arc;

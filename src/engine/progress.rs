@@ -20,6 +20,20 @@ pub struct Progress {
     share: AtomicU64,
     iterations: AtomicU32,
     residual: AtomicU64,
+    /// A stage of a search between runs: 1 in the highest bit, whether groups are refined, then 8 bits of the iteration,
+    /// and 16 each of the level and the round.
+    stage: AtomicU64,
+}
+
+/// A stage of a search in several levels, of communities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// The iteration, from 0.
+    pub iteration: u32,
+    /// The level, from 0.
+    pub level: u32,
+    /// The round over the level's vertices, from 0; none while groups are refined.
+    pub round: Option<u32>,
 }
 
 /// [`Progress`] at one moment.
@@ -39,6 +53,28 @@ pub struct Moment {
     pub done: Option<f64>,
     /// The number of iterations so far, and how much the last one changed, of algorithms that iterate.
     pub iterations: Option<(u32, f64)>,
+    /// Between runs, the stage of a search. Its pages are batches of vertices.
+    pub stage: Option<Stage>,
+}
+
+impl Stage {
+    const REFINES: u64 = 1 << 40;
+
+    fn bits(self) -> u64 {
+        let Self { iteration, level, round } = self;
+        let low = |number: u32, bits: u32| u64::from(number) & ((1 << bits) - 1);
+        let round = round.map_or(Self::REFINES, |round| low(round, 16));
+        1 << 63 | low(iteration, 8) << 32 | low(level, 16) << 16 | round
+    }
+
+    fn of_bits(bits: u64) -> Option<Self> {
+        let round = (bits & Self::REFINES == 0).then_some(bits as u32 & 0xffff);
+        (bits >> 63 == 1).then_some(Self {
+            iteration: (bits >> 32) as u32 & 0xff,
+            level: (bits >> 16) as u32 & 0xffff,
+            round,
+        })
+    }
 }
 
 impl Progress {
@@ -57,6 +93,7 @@ impl Progress {
             disk_bytes: self.disk_bytes.load(Relaxed),
             done: (share > 0.0).then(|| (number(&self.before) + share * within).min(1.0)),
             iterations: (iterations > 0).then(|| (iterations, number(&self.residual))),
+            stage: Stage::of_bits(self.stage.load(Relaxed)),
         }
     }
 
@@ -72,11 +109,24 @@ impl Progress {
     /// that is known.
     pub(super) fn begin(&self, superstep: u32, pages: u64, part: Option<(f64, f64)>) {
         let (from, to) = part.unwrap_or_default();
+        self.stage.store(0, Relaxed);
         self.superstep.store(superstep, Relaxed);
         self.pages_done.store(0, Relaxed);
         self.pages.store(pages, Relaxed);
         self.before.store(from.to_bits(), Relaxed);
         self.share.store((to - from).to_bits(), Relaxed);
+    }
+
+    /// A stage of a search begins that goes over this many batches.
+    pub(crate) fn begin_stage(&self, stage: Stage, batches: u64) {
+        self.pages_done.store(0, Relaxed);
+        self.pages.store(batches, Relaxed);
+        self.stage.store(stage.bits(), Relaxed);
+    }
+
+    /// The search is done with a batch.
+    pub(crate) fn batch_done(&self) {
+        self.pages_done.fetch_add(1, Relaxed);
     }
 
     /// The device is done with a page.
@@ -97,5 +147,25 @@ impl Progress {
             self.residual.store(residual.to_bits(), Relaxed);
             self.iterations.store(iterations, Relaxed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_are_told_as_they_are() {
+        let progress = Progress::default();
+        assert_eq!(progress.now().stage, None);
+        for (iteration, level, round) in [(0, 0, Some(0)), (2, 7, Some(99)), (1, 3, None)] {
+            let stage = Stage { iteration, level, round };
+            progress.begin_stage(stage, 32);
+            progress.batch_done();
+            let now = progress.now();
+            assert_eq!((now.stage, now.pages_done, now.pages), (Some(stage), 1, 32));
+        }
+        progress.begin(4, 10, None);
+        assert_eq!(progress.now().stage, None);
     }
 }

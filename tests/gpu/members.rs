@@ -239,7 +239,7 @@ fn compare_moves<A: Algorithm>(store: &TestStore, algorithm: A, sharded: bool, s
             state
         })
         .collect();
-    for name in team.answers(&states[0]).iter().map(|answer| answer.name) {
+    for name in team.answers(&states[0]).iter().map(|answer| &*answer.name) {
         let column = |state| values(&team, state, name, printed);
         let differing =
             column(&states[0]).into_iter().zip(column(&states[1])).position(|(gpu, cpu)| !is_same(&gpu, &cpu));

@@ -46,12 +46,13 @@ pub use naming::{Naming, Quality};
 pub use objective::{Objective, RESOLUTION_MAX};
 pub use partitions::Partitions;
 
-use crate::engine::{Engine, KeptRun, Observer};
+use crate::engine::{Engine, KeptRun, Observer, Progress as EngineProgress};
 use crate::error::{Error, Result};
 use crate::model::Parameters;
 use crate::pages::adjacency::{degree, in_degrees};
 use crate::report::RunReport;
 use graph::Graph;
+use level::Watch;
 use loading::{Loaded, Loading};
 use objective::Pull;
 use paged::{Edges, PagedLists};
@@ -146,7 +147,8 @@ impl Leiden {
             Place::Disk => engine.free_page_buffer(),
         }
         let started = Instant::now();
-        let saves = Saves { run, saved, cancel: &engine.options().cancel };
+        let (cancel, progress) = (&*engine.options().cancel, engine.options().progress.clone());
+        let saves = Saves { run, saved, cancel, progress };
         let pool = topostream_formats::threads::pool("leiden", engine.options().threads)?;
         let (largest, directed) = (read.largest(), store.manifest().directed);
         let found = pool.install(|| {
@@ -308,6 +310,8 @@ impl Leiden {
                 seed,
                 keeps_levels: self.keeps_levels,
             };
+            let (cancel, progress) = (saves.cancel, saves.progress.as_deref());
+            let watch = Watch { cancel, progress, iteration: now.iterations };
             let searches: Vec<Search> = now.going.iter().map(search).collect();
             let (climb, is_one) = (now.climb.take(), self.resolutions.len() == 1);
             let mut before: Vec<_> = now.going.iter().map(|&of| std::mem::take(&mut now.found[of as usize])).collect();
@@ -320,8 +324,8 @@ impl Leiden {
                 Ok(now.climb.take().expect("it was put there"))
             };
             let after = match climb {
-                Some(climb) => vec![searches[0].resume(graph, climb, saves.cancel, save)?],
-                None => search::iteration(&searches, graph, std::mem::take(&mut before), saves.cancel, save)?,
+                Some(climb) => vec![searches[0].resume(graph, climb, watch, save)?],
+                None => search::iteration(&searches, graph, std::mem::take(&mut before), watch, save)?,
             };
             let mut after = after.into_iter();
             let (found, levels) = (&mut now.found, &mut now.levels);
@@ -343,23 +347,24 @@ struct Saves<'a> {
     run: KeptRun<'a>,
     saved: Saved,
     cancel: &'a AtomicBool,
+    progress: Option<Arc<EngineProgress>>,
 }
 
 impl Saves<'_> {
     /// How far the search had come that is resumed.
     fn resumed(&self) -> Result<Option<Progress>> {
         self.run.resume(&self.saved)?;
-        Ok(self.progress().take())
+        Ok(self.now().take())
     }
 
     /// Writes a checkpoint if one is due.
     fn save(&self, now: Progress) -> Result<Progress> {
-        *self.progress() = Some(now);
+        *self.now() = Some(now);
         self.run.save(&self.saved)?;
-        Ok(self.progress().take().expect("it was put there"))
+        Ok(self.now().take().expect("it was put there"))
     }
 
-    fn progress(&self) -> MutexGuard<'_, Option<Progress>> {
+    fn now(&self) -> MutexGuard<'_, Option<Progress>> {
         self.saved.progress.lock().expect("nothing panics while it is held")
     }
 }

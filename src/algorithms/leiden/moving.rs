@@ -63,8 +63,8 @@ fn batches(all: &mut [&mut Moving<'_>], bounds: &[u32], round: u64) -> Result<()
     let (level, seed) = (all[0].level, all[0].seed);
     let goes = |vertex| round < FULL_ROUNDS || hash(vertex, seed ^ (round + 1)) & 1 == 0;
     let mut moved = vec![0; all.len()];
+    level.begin_round(Some(round), bounds.len() - 1);
     for batch in bounds.windows(2) {
-        level.check()?;
         let taken = all.iter().map(|moving| Turns::take(&moving.active, (batch[0], batch[1]), goes));
         let decisions = Decisions::of(taken.collect());
         decisions.visit(level.graph, |which, vertex, list, tally| all[which].decide(vertex, list, tally))?;
@@ -72,6 +72,7 @@ fn batches(all: &mut [&mut Moving<'_>], bounds: &[u32], round: u64) -> Result<()
             let apply = |shifts: &mut Shifts<'_>, vertex, next| moving.apply((vertex, next), shifts);
             moved[which] += decisions.apply(which, &moving.sums, apply);
         }
+        level.end_batch()?;
     }
     all.iter_mut().zip(moved).for_each(|(moving, moved)| moving.end_round(moved));
     Ok(())

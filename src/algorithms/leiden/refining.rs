@@ -45,7 +45,12 @@ pub struct Refining<'a> {
 pub fn run(all: Vec<Refining<'_>>, turns: &Turns) -> Result<Vec<Vec<u32>>> {
     match turns {
         Turns::Single(order) => all.iter().try_for_each(|refining| refining.run_in_turn(order))?,
-        Turns::Batches(bounds) => bounds.windows(2).try_for_each(|batch| refine(&all, (batch[0], batch[1])))?,
+        Turns::Batches(bounds) => {
+            if let Some(Refining { level, .. }) = all.first() {
+                level.begin_round(None, bounds.len() - 1);
+            }
+            bounds.windows(2).try_for_each(|batch| refine(&all, (batch[0], batch[1])))?;
+        }
     }
     let groups = |refining: Refining<'_>| refining.of.into_iter().map(AtomicU32::into_inner).collect();
     Ok(all.into_iter().map(groups).collect())
@@ -55,7 +60,6 @@ pub fn run(all: Vec<Refining<'_>>, turns: &Turns) -> Result<Vec<Vec<u32>>> {
 fn refine(all: &[Refining<'_>], batch: (u32, u32)) -> Result<()> {
     let Some(&Refining { level, seed, .. }) = all.first() else { return Ok(()) };
     for round in 0..ROUNDS {
-        level.check()?;
         let take = |refining: &Refining<'_>| {
             let goes = |vertex| refining.is_alone(vertex) && hash(vertex, seed ^ (round + 1)) & 1 == 0;
             let turn = Turns::take(&refining.pending, batch, goes);
@@ -71,7 +75,7 @@ fn refine(all: &[Refining<'_>], batch: (u32, u32)) -> Result<()> {
             });
         }
     }
-    Ok(())
+    level.end_batch()
 }
 
 impl<'a> Refining<'a> {

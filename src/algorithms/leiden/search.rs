@@ -8,14 +8,14 @@
 
 use super::graph::Graph;
 use super::hierarchy::{Hierarchy, Places};
-use super::level::Level;
+use super::level::{Level, Watch};
 use super::moving::{self, Moving};
 use super::objective::Pull;
 use super::refining::{self, Refining};
 use super::turns::{Turns, seed_of};
 use crate::error::Result;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// How communities are looked for, by one resolution.
 #[derive(Clone, Copy, Debug)]
@@ -75,11 +75,11 @@ pub fn iteration(
     searches: &[Search],
     graph: &Graph,
     communities: Vec<Vec<u32>>,
-    cancel: &AtomicBool,
+    watch: Watch<'_>,
     save: &mut Save<'_>,
 ) -> Result<Vec<Found>> {
-    let outcomes = process(searches, graph, communities, 0, cancel)?;
-    searches.iter().zip(outcomes).map(|(search, outcome)| search.follow(graph, outcome, cancel, save)).collect()
+    let outcomes = process(searches, graph, communities, 0, watch)?;
+    searches.iter().zip(outcomes).map(|(search, outcome)| search.follow(graph, outcome, watch, save)).collect()
 }
 
 /// Moves the vertices of a level, and refines its communities.
@@ -88,12 +88,13 @@ fn process(
     graph: &Graph,
     communities: Vec<Vec<u32>>,
     number: u64,
-    cancel: &AtomicBool,
+    watch: Watch<'_>,
 ) -> Result<Vec<Outcome>> {
     let Some(&Search { refines, seed, .. }) = searches.first() else { return Ok(Vec::new()) };
     let level_seed = seed_of(seed, number);
     let (turns, linked) = (Turns::of(graph, level_seed), graph.linked());
-    let levels: Vec<Level<'_>> = searches.iter().map(|search| Level { graph, pull: search.pull, cancel }).collect();
+    let levels: Vec<Level<'_>> =
+        searches.iter().map(|search| Level { graph, pull: search.pull, number, watch }).collect();
     let moving = levels.iter().zip(communities).map(|(level, of)| Moving::from(level, of, level_seed)).collect();
     let moved = moving::run(moving, &turns)?;
     let next = |(of, moved): (Vec<u32>, bool)| match graph.numbered(&of) {
@@ -161,7 +162,7 @@ impl Climb {
 
 impl Search {
     /// The levels after the first.
-    fn follow(&self, graph: &Graph, first: Outcome, cancel: &AtomicBool, save: &mut Save<'_>) -> Result<Found> {
+    fn follow(&self, graph: &Graph, first: Outcome, watch: Watch<'_>, save: &mut Save<'_>) -> Result<Found> {
         let places = Places::of(graph.vertices());
         let groups = match first.next {
             Next::Groups(groups) => groups,
@@ -172,23 +173,23 @@ impl Search {
         let (communities, levels) = (Vec::new(), Hierarchy::default());
         let mut climb = Climb { number: 0, places, count: 0, communities, moved: first.moved, levels };
         let level = climb.step(graph, groups, self.keeps_levels)?;
-        self.climb(level, climb, cancel, save)
+        self.climb(level, climb, watch, save)
     }
 
     /// Goes on from a level.
     ///
     /// # Errors
     /// The errors of [`iteration`].
-    pub fn resume(&self, graph: &Graph, climb: Climb, cancel: &AtomicBool, save: &mut Save<'_>) -> Result<Found> {
+    pub fn resume(&self, graph: &Graph, climb: Climb, watch: Watch<'_>, save: &mut Save<'_>) -> Result<Found> {
         let (level, _) = graph.coarse(climb.places.groups(climb.count), climb.count)?;
-        self.climb(level, climb, cancel, save)
+        self.climb(level, climb, watch, save)
     }
 
-    fn climb(&self, mut level: Graph, mut climb: Climb, cancel: &AtomicBool, save: &mut Save<'_>) -> Result<Found> {
+    fn climb(&self, mut level: Graph, mut climb: Climb, watch: Watch<'_>, save: &mut Save<'_>) -> Result<Found> {
         loop {
             climb = save(climb)?;
             let communities = vec![std::mem::take(&mut climb.communities)];
-            let outcome = process(&[*self], &level, communities, climb.number, cancel)?.remove(0);
+            let outcome = process(&[*self], &level, communities, climb.number, watch)?.remove(0);
             climb.moved |= outcome.moved;
             let groups = match outcome.next {
                 Next::Groups(groups) => groups,
