@@ -6,7 +6,7 @@
 
 use super::lists::{List, ListWeights, Lists, Weights};
 use super::quantum::{Quantum, ordered};
-use super::scratch::{Scratch, level_bytes};
+use super::scratch::Scratch;
 use super::tally::Tally;
 use crate::error::{Error, Result};
 use crate::pages::buffers::PageBuffers;
@@ -197,12 +197,6 @@ impl PagedLists {
         (self.blocks[block]..self.blocks[block + 1]).map(|vertex| vertex as u32)
     }
 
-    /// The edges of the block that has most.
-    pub fn largest_block(&self) -> usize {
-        let edges = |block: usize| self.block(block).map(|vertex| self.degree(vertex)).sum();
-        (0..self.blocks()).map(edges).max().unwrap_or(0)
-    }
-
     /// Frees what threads have read lists with.
     pub fn forget(&self) {
         self.rooms.lock().expect(UNPOISONED).clear();
@@ -324,8 +318,7 @@ impl PagedLists {
 
     /// Whether there is memory for the lists and those of the level after it.
     pub fn fits(&self) -> bool {
-        let bytes = level_bytes(self.vertices().into(), self.store.edges(), self.weights.is_some());
-        bytes <= self.scratch.budget_bytes.min(self.scratch.lists_bytes_max)
+        self.scratch.fits(self.vertices().into(), self.store.edges(), self.weights.is_some())
     }
 
     /// The lists in memory.

@@ -1,7 +1,7 @@
 //! The memory of a run, and whether lists are in it.
 
 use super::making;
-use super::scratch::{LEVEL_EDGE_BYTES, MAKING_BYTES, Scratch, VERTEX_BYTES};
+use super::scratch::{LEVEL_EDGE_BYTES, Scratch, VERTEX_BYTES};
 use super::turns::EDGES_MIN;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -121,11 +121,10 @@ fn ends(store: &Store) -> u64 {
 fn disk_bytes(store: &Store, threads: usize) -> u64 {
     let directed = store.manifest().directed;
     let vertex_bytes = DISK_VERTEX_BYTES + if directed { DISK_DIRECTED_BYTES } else { 0 };
-    let topology = store.topology(Direction::Out).expect("every store has out-lists");
     let moving_bytes = vertex_bytes * store.vertices() + reading_bytes(store, threads);
-    let making_bytes = (KEPT_BYTES + MAKING_BYTES) * store.vertices()
+    let making_bytes = KEPT_BYTES * store.vertices()
         + 2 * reading_bytes(store, threads)
-        + making::making_bytes(store.vertices(), topology);
+        + making::making_bytes(store.vertices(), store.edges());
     moving_bytes.max(making_bytes)
 }
 

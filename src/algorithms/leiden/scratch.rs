@@ -9,7 +9,7 @@ pub const VERTEX_BYTES: u64 = 60;
 /// Main memory of an edge at the level after it, from either end, in bytes.
 pub const LEVEL_EDGE_BYTES: u64 = 16;
 /// Of a vertex, while the level after it is made.
-pub const MAKING_BYTES: u64 = 20;
+pub const MAKING_BYTES: u64 = 24;
 
 /// Where levels are put, and how much memory there is.
 #[derive(Clone, Debug)]
@@ -26,7 +26,11 @@ pub struct Scratch {
     pub levels: Arc<AtomicU32>,
 }
 
-/// The bytes of a level in memory, and of the lists of the level after it.
-pub fn level_bytes(vertices: u64, edges: u64, weights: bool) -> u64 {
-    (VERTEX_BYTES + 12) * vertices + (if weights { 12 } else { 4 } + LEVEL_EDGE_BYTES) * edges
+impl Scratch {
+    /// Whether there is memory for a level, and for the lists of the level after it.
+    pub fn fits(&self, vertices: u64, edges: u64, weights: bool) -> bool {
+        let edge_bytes = if weights { 12 } else { 4 } + LEVEL_EDGE_BYTES;
+        let level_bytes = (VERTEX_BYTES + 12) * vertices + edge_bytes * edges;
+        level_bytes <= self.budget_bytes.min(self.lists_bytes_max)
+    }
 }

@@ -82,6 +82,11 @@ impl Tally {
         self.places[self.place(community)].1
     }
 
+    /// The number of communities with a sum.
+    pub fn len(&self) -> usize {
+        self.taken.len()
+    }
+
     /// The sum of all.
     pub fn sum(&self) -> u64 {
         self.taken.iter().map(|&at| self.places[at as usize].1).sum()
