@@ -1,6 +1,6 @@
 //! `leiden` and `louvain`: their arguments, and their entries in the catalogue.
 
-use super::{Leiden, Objective, Quality};
+use super::{Clock, Leiden, Objective, Part, Quality};
 use crate::algorithms::command::{
     AS_GIVEN, Arguments, Command, Edges, Entry, Figure, Finished, Prepared, Runnable, Sample, Shown, StoreKind,
     Summarize, SummaryItem, UNDIRECTED, WEIGHTED,
@@ -111,7 +111,7 @@ impl<const REFINES: bool> Command for LeidenArgs<REFINES> {
 
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let leiden = self.leiden();
-        let shown = summary(self.objective, Arc::clone(&leiden.quality));
+        let shown = summary(self.objective, Arc::clone(&leiden.quality), Arc::clone(&leiden.clock));
         Ok(Prepared::new(leiden).showing(shown).with_plan_note("the search in memory is not included in the times"))
     }
 }
@@ -133,7 +133,7 @@ impl Runnable for Leiden {
 }
 
 /// The communities, and their quality.
-fn summary(objective: ObjectiveName, quality: Arc<OnceLock<Quality>>) -> Shown {
+fn summary(objective: ObjectiveName, quality: Arc<OnceLock<Quality>>, clock: Arc<Clock>) -> Shown {
     let name = match objective {
         ObjectiveName::Modularity => "modularity",
         ObjectiveName::Cpm => "quality",
@@ -144,7 +144,8 @@ fn summary(objective: ObjectiveName, quality: Arc<OnceLock<Quality>>) -> Shown {
         if quality.levels_on_disk > 0 {
             figures.push(("levels on disk", Figure::Integer(quality.levels_on_disk.into())));
         }
-        vec![SummaryItem::Figures(figures)]
+        let times = Part::ALL.map(|(part, name)| (name, Figure::F64(clock.seconds(part))));
+        vec![SummaryItem::Figures(figures), SummaryItem::Figures(times.into())]
     });
     Shown::Groups("communities", Some(items))
 }

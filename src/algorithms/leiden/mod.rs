@@ -16,8 +16,14 @@
 //! level, and 60 bytes a vertex. Where that is too much, lists stay on disk and vertices take 48 bytes (72 of directed
 //! graphs); each level is then a store, read page by page.
 
+mod clock;
 #[cfg(feature = "cli")]
 pub mod command;
+#[cfg(feature = "gpu")]
+mod gpu;
+#[cfg(not(feature = "gpu"))]
+#[path = "gpu_absent.rs"]
+mod gpu;
 mod graph;
 mod level;
 mod lists;
@@ -37,6 +43,7 @@ mod surveying;
 mod tally;
 mod turns;
 
+pub use clock::{Clock, Part};
 pub use naming::{Naming, Quality};
 pub use objective::{Objective, RESOLUTION_MAX};
 
@@ -44,6 +51,7 @@ use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::pages::adjacency::{degree, in_degrees};
 use crate::report::RunReport;
+use gpu::Searcher;
 use graph::Graph;
 use loading::{Loaded, Loading};
 use objective::Pull;
@@ -81,6 +89,8 @@ pub struct Leiden {
     pub lists_bytes_max: u64,
     /// Is told the quality.
     pub quality: Arc<OnceLock<Quality>>,
+    /// The times of the search, by part.
+    pub clock: Arc<Clock>,
 }
 
 impl Default for Leiden {
@@ -95,6 +105,7 @@ impl Default for Leiden {
             temporary: None,
             lists_bytes_max: u64::MAX,
             quality: Arc::default(),
+            clock: Arc::default(),
         }
     }
 }
@@ -126,9 +137,10 @@ impl Leiden {
         let started = Instant::now();
         let pool = topostream_formats::threads::pool("leiden", engine.options().threads)?;
         let (largest, cancel) = (read.largest(), &engine.options().cancel);
+        let gpu = Searcher::of(engine)?;
         let found = pool.install(|| {
             let (graph, total) = read.finish(&self, store, &room)?;
-            self.search(&graph, total, store.manifest().directed, cancel)
+            self.search(&graph, total, store.manifest().directed, (gpu.as_ref(), cancel))
         })?;
         let searched_ns = started.elapsed().as_nanos() as u64;
         let mut naming = self.naming(store, largest, found, room.held_bytes);
@@ -136,6 +148,9 @@ impl Leiden {
         let mut run = engine.run_observed(naming, observer)?;
         run.report = report.followed_by(std::mem::take(&mut run.report));
         run.report.wall_ns += searched_ns;
+        if let Some(gpu) = gpu {
+            run.report.device = format!("{} and {}", run.report.device, gpu.name());
+        }
         Ok(run)
     }
 
@@ -247,13 +262,13 @@ impl Leiden {
         graph: &Graph,
         total: u64,
         directed: bool,
-        cancel: &std::sync::atomic::AtomicBool,
+        (gpu, cancel): (Option<&Searcher>, &std::sync::atomic::AtomicBool),
     ) -> Result<Vec<u32>> {
         let pull = Pull::new(self.objective, self.resolution, total, directed);
         let mut communities = (0..graph.vertices()).collect();
         for iteration in 0..self.iterations {
             let seed = seed_of(self.seed, 1000 * u64::from(iteration + 1));
-            let search = Search { pull, refines: self.refines, seed };
+            let search = Search { pull, refines: self.refines, seed, gpu, clock: &self.clock };
             let (found, moved) = search.iteration(graph, communities, cancel)?;
             communities = found;
             if !moved {

@@ -6,6 +6,8 @@
 //!             └── communities of the vertices that groups are ◀┘
 //! ```
 
+use super::clock::{Clock, Part};
+use super::gpu::{OnGpu, Searcher};
 use super::graph::Graph;
 use super::level::Level;
 use super::moving::Moving;
@@ -17,17 +19,21 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// How communities are looked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Search {
+#[derive(Clone, Copy)]
+pub struct Search<'a> {
     /// What draws vertices to communities.
     pub pull: Pull,
     /// Whether communities are refined: Leiden's difference from Louvain.
     pub refines: bool,
     /// What ties and orders depend on.
     pub seed: u64,
+    /// The GPU for levels that fit.
+    pub gpu: Option<&'a Searcher>,
+    /// The times of parts.
+    pub clock: &'a Clock,
 }
 
-impl Search {
+impl Search<'_> {
     /// One iteration over all levels: improves the communities of the vertices of `graph`, whose labels are below the
     /// number of vertices. Returns them, and whether any vertex has moved.
     ///
@@ -40,18 +46,25 @@ impl Search {
             let level = Level { graph: coarse.as_ref().unwrap_or(graph), pull: self.pull, cancel };
             let seed = seed_of(self.seed, number);
             let turns = Turns::of(level.graph, seed);
+            let on_gpu = match self.gpu {
+                Some(gpu) => gpu.level(&level, &turns, coarse.is_none(), self.clock)?,
+                None => None,
+            };
             let moved;
-            (communities, moved) = Moving::from(&level, &communities, seed).run(&turns)?;
+            (communities, moved) = self.clock.time(Part::Moving, || match &on_gpu {
+                Some(on_gpu) => on_gpu.moved(&communities, seed),
+                None => Moving::from(&level, &communities, seed).run(&turns),
+            })?;
             any |= moved;
             let linked = level.graph.linked();
             let (numbers, count) = level.graph.numbered(&communities);
             if count == linked {
                 break;
             }
-            let (groups, group_count) = self.groups(&level, &numbers, (count, linked), &turns)?;
+            let (groups, group_count) = self.groups((&level, on_gpu.as_ref()), &numbers, (count, linked), &turns)?;
             communities = lifted(&numbers, &groups, group_count);
             drop(numbers);
-            let (next, groups) = level.graph.coarse(groups, group_count)?;
+            let (next, groups) = self.clock.time(Part::Making, || level.graph.coarse(groups, group_count))?;
             places.follow(groups, group_count);
             coarse = Some(next);
         }
@@ -62,13 +75,16 @@ impl Search {
     /// neighbours. Vertices without have that number as their group.
     fn groups(
         &self,
-        level: &Level<'_>,
+        (level, on_gpu): (&Level<'_>, Option<&OnGpu<'_>>),
         communities: &[u32],
         (count, linked): (u32, u32),
         turns: &Turns,
     ) -> Result<(Vec<u32>, u32)> {
         if self.refines {
-            let groups = Refining::of(level, communities, self.seed).run(turns)?;
+            let groups = self.clock.time(Part::Refining, || match on_gpu {
+                Some(on_gpu) => on_gpu.refined(communities, self.seed),
+                None => Refining::of(level, communities, self.seed).run(turns),
+            })?;
             let (groups, group_count) = level.graph.numbered(&groups);
             if group_count < linked {
                 return Ok((groups, group_count));

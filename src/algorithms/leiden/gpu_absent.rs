@@ -1,0 +1,46 @@
+//! Without GPUs, every search is the CPU's.
+
+use super::clock::Clock;
+use super::level::Level;
+use super::turns::Turns;
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// There is none.
+pub enum Searcher {}
+
+impl Searcher {
+    /// # Errors
+    /// None.
+    pub fn of(_engine: &Engine) -> Result<Option<Self>> {
+        Ok(None)
+    }
+
+    /// The adapter's name.
+    pub fn name(&self) -> &str {
+        match *self {}
+    }
+
+    /// # Errors
+    /// None.
+    pub fn level(&self, _level: &Level<'_>, _turns: &Turns, _is_first: bool, _clock: &Clock) -> Result<Option<OnGpu>> {
+        match *self {}
+    }
+}
+
+/// There is none.
+pub enum OnGpu {}
+
+impl OnGpu {
+    /// # Errors
+    /// None.
+    pub fn moved(&self, _communities: &[u32], _seed: u64) -> Result<(Vec<u32>, bool)> {
+        match *self {}
+    }
+
+    /// # Errors
+    /// None.
+    pub fn refined(&self, _communities: &[u32], _seed: u64) -> Result<Vec<u32>> {
+        match *self {}
+    }
+}
