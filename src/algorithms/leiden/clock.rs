@@ -14,15 +14,18 @@ pub enum Part {
     Making,
     /// Copies to a GPU.
     Sending,
+    /// Compiling a GPU's kernels.
+    Compiling,
 }
 
 impl Part {
     /// All of them, with their names in summaries.
-    pub const ALL: [(Self, &'static str); 4] = [
+    pub const ALL: [(Self, &'static str); 5] = [
         (Self::Moving, "moving s"),
         (Self::Refining, "refining s"),
         (Self::Making, "levels s"),
         (Self::Sending, "transfer s"),
+        (Self::Compiling, "compiling s"),
     ];
 }
 

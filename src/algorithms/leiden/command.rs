@@ -144,8 +144,9 @@ fn summary(objective: ObjectiveName, quality: Arc<OnceLock<Quality>>, clock: Arc
         if quality.levels_on_disk > 0 {
             figures.push(("levels on disk", Figure::Integer(quality.levels_on_disk.into())));
         }
-        let times = Part::ALL.map(|(part, name)| (name, Figure::F64(clock.seconds(part))));
-        vec![SummaryItem::Figures(figures), SummaryItem::Figures(times.into())]
+        let times = Part::ALL.map(|(part, name)| (name, clock.seconds(part))).into_iter();
+        let times = times.filter(|(_, seconds)| *seconds > 0.0).map(|(name, seconds)| (name, Figure::F64(seconds)));
+        vec![SummaryItem::Figures(figures), SummaryItem::Figures(times.collect())]
     });
     Shown::Groups("communities", Some(items))
 }

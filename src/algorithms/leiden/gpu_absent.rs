@@ -23,7 +23,13 @@ impl Searcher {
 
     /// # Errors
     /// None.
-    pub fn level(&self, _level: &Level<'_>, _turns: &Turns, _is_first: bool, _clock: &Clock) -> Result<Option<OnGpu>> {
+    pub fn level(
+        &self,
+        _level: &Level<'_>,
+        _turns: &Turns,
+        _is: (bool, bool),
+        _clock: &Clock,
+    ) -> Result<Option<OnGpu>> {
         match *self {}
     }
 }

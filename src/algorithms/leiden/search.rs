@@ -47,7 +47,7 @@ impl Search<'_> {
             let seed = seed_of(self.seed, number);
             let turns = Turns::of(level.graph, seed);
             let on_gpu = match self.gpu {
-                Some(gpu) => gpu.level(&level, &turns, coarse.is_none(), self.clock)?,
+                Some(gpu) => gpu.level(&level, &turns, (coarse.is_none(), self.refines), self.clock)?,
                 None => None,
             };
             let moved;

@@ -7,6 +7,7 @@
 //! ```
 
 use super::adapter::open::Gpu;
+use super::adapter::pipeline_cache::DiskCache;
 use super::adapter::readback::{PATIENCE, READBACK, read_buffer};
 use super::compose::Module;
 use super::kernels::Kernel;
@@ -24,9 +25,12 @@ const ROW: u32 = 1 << 15;
 pub struct Compute {
     gpu: Arc<Gpu>,
     budget_bytes: u64,
-    /// By the texts of their modules.
-    kernels: Mutex<HashMap<String, Arc<Kernel>>>,
+    /// By the texts of their modules. A thread that needs a kernel waits for one that is compiling it.
+    kernels: Mutex<HashMap<String, Compiled>>,
 }
+
+/// A kernel, once it is compiled.
+type Compiled = Arc<Mutex<Option<Arc<Kernel>>>>;
 
 /// A buffer in device memory.
 #[derive(Clone, Debug)]
@@ -126,7 +130,11 @@ impl Compute {
     /// [`Error::Shader`]; errors of the device.
     pub fn kernel(&self, module: &Module) -> Result<Arc<Kernel>> {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = kernels.get(&module.text) {
+        let place = Arc::clone(kernels.entry(module.text.clone()).or_default());
+        drop(kernels);
+        // Each change is one assignment, so that a panic leaves the table whole.
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = &*place {
             return Ok(Arc::clone(kernel));
         }
         let kernel = Kernel::new(&self.gpu, &module.label, module, true).or_else(|error| {
@@ -134,8 +142,13 @@ impl Compute {
             Err(error)
         });
         let kernel = Arc::new(kernel?);
-        kernels.insert(module.text.clone(), Arc::clone(&kernel));
+        *place = Some(Arc::clone(&kernel));
         Ok(kernel)
+    }
+
+    /// Writes the compiled kernels to disk, if they are kept there. A failure only costs the next process time.
+    pub fn save(&self) {
+        self.gpu.pipelines().map(DiskCache::save);
     }
 
     /// Binds the buffers of a kernel, which are found by name.

@@ -14,6 +14,7 @@ use crate::algorithms::leiden::moving::{FULL_ROUNDS, MOVED_PART, ROUNDS_MAX};
 use crate::algorithms::leiden::refining::ROUNDS;
 use crate::device::gpu::compute::{Bound, Command, Compute, Memory, Uniforms};
 use crate::error::Result;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Workgroups that take one list after another: as many as a large card runs at once.
@@ -245,16 +246,36 @@ impl OnGpu<'_> {
         }
     }
 
+    /// Compiles all kernels that it needs, on all threads.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn compile(&self, refines: bool) -> Result<()> {
+        let hub = self.has_lists(BINS - 1);
+        let hubs = [Name::HubAdd, Name::HubBest, Name::HubActivate].into_iter().filter(|_| hub);
+        let decide = (0..BINS).filter(|&bin| self.has_lists(bin)).map(Name::Decide);
+        let names: Vec<Name> = [Name::Begin, Name::Take, Name::Apply].into_iter().chain(decide).chain(hubs).collect();
+        let both = names.iter().flat_map(|&name| [(name, false), (name, true)]);
+        let wanted = both.filter(|&(name, refining)| !refining || refines && name != Name::HubActivate);
+        let compile =
+            |(name, refining): (Name, bool)| self.compute.kernel(&name.module(self.resident.shape, refining)).map(drop);
+        wanted.collect::<Vec<_>>().into_par_iter().with_max_len(1).try_for_each(compile)
+    }
+
+    /// Whether there are lists of a bin.
+    fn has_lists(&self, bin: usize) -> bool {
+        self.batches.iter().any(|batch| batch.lists[bin] > 0)
+    }
+
     /// The kernels to move or to refine, as far as there are lists for them.
     fn kernels(&self, refines: bool, turns: usize) -> Result<Kernels> {
-        let any = |bin: usize| self.batches.iter().any(|batch| batch.lists[bin] > 0);
         let get = |name: Name| -> Result<Bound> {
             let kernel = self.compute.kernel(&name.module(self.resident.shape, refines))?;
             self.compute.bind(&kernel, |name| self.find(name))
         };
-        let hub = |name: Name| if any(BINS - 1) { get(name).map(Some) } else { Ok(None) };
+        let hub = |name: Name| if self.has_lists(BINS - 1) { get(name).map(Some) } else { Ok(None) };
         let mut decide = [const { None }; BINS];
-        for (bin, kernel) in decide.iter_mut().enumerate().filter(|(bin, _)| any(*bin)) {
+        for (bin, kernel) in decide.iter_mut().enumerate().filter(|(bin, _)| self.has_lists(*bin)) {
             *kernel = Some(get(Name::Decide(bin))?);
         }
         let begin = self.compute.kernel(&Name::Begin.module(self.resident.shape, refines))?;

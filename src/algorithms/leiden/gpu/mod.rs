@@ -73,17 +73,22 @@ impl Searcher {
         &'a self,
         level: &'a Level<'a>,
         turns: &Turns,
-        is_first: bool,
+        (is_first, refines): (bool, bool),
         clock: &Clock,
     ) -> Result<Option<OnGpu<'a>>> {
         let (Turns::Batches(bounds), Edges::Memory(lists)) = (turns, &level.graph.edges) else { return Ok(None) };
         if self.compute.is_discrete() && lists.neighbours.len() < EDGES_MIN {
             return Ok(None);
         }
-        match clock.time(Part::Sending, || self.send(level, bounds, is_first)) {
-            Err(Error::Gpu(GpuError::OutOfMemory { .. })) => Ok(None),
-            other => other,
+        let sent = match clock.time(Part::Sending, || self.send(level, bounds, is_first)) {
+            Err(Error::Gpu(GpuError::OutOfMemory { .. })) => return Ok(None),
+            other => other?,
+        };
+        if let Some(on_gpu) = &sent {
+            clock.time(Part::Compiling, || on_gpu.compile(refines))?;
+            self.compute.save();
         }
+        Ok(sent)
     }
 
     fn send<'a>(&'a self, level: &'a Level<'a>, bounds: &[u32], is_first: bool) -> Result<Option<OnGpu<'a>>> {
