@@ -56,7 +56,7 @@ use gate::Gate;
 pub use open_gpus::OpenGpus;
 pub use options::EngineOptions;
 pub use progress::{Moment, Progress, Stage};
-use roster::{Kinds, Roster};
+use roster::{Kinds, Roster, RunsOn};
 pub use run::{Observer, Run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -133,7 +133,16 @@ impl Engine {
     /// Opens the devices for an algorithm with a shader, and returns their properties.
     fn kinds(&self) -> Result<Kinds> {
         let EngineOptions { devices, gpu, .. } = &self.options;
-        Ok(self.all_devices(&self.roster.open(devices, true, gpu)?)?.kinds)
+        Ok(self.all_devices(&self.roster.open(devices, RunsOn::Any, gpu)?)?.kinds)
+    }
+
+    /// The GPU for what an algorithm computes between its runs, if it is the only device.
+    ///
+    /// # Errors
+    /// Those of opening the devices.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn compute(&self) -> Result<Option<crate::device::gpu::compute::Compute>> {
+        if self.is_one_gpu()? { self.roster.lend() } else { Ok(None) }
     }
 
     /// Returns the store.

@@ -1,7 +1,7 @@
 //! Decisions and checks before a run: threads, devices, memory, and whether the algorithm accepts the graph.
 
 use super::ranks::{Devices, agreed_choice, own_vertices};
-use super::roster::Kinds;
+use super::roster::{Kinds, RunsOn};
 use super::session::beside;
 use super::{Engine, THREADS_MAX, declared};
 use crate::error::{Error, Result};
@@ -98,7 +98,7 @@ impl Engine {
     /// are read meanwhile, as far as the budget holds them; what came of it is for the caller.
     pub(super) fn open_devices(&self, declaration: &Declaration) -> Result<(Option<TeamPlan>, Kinds, Option<Degrees>)> {
         let fits = self.store.vertices().saturating_mul(4) <= self.options.memory_bytes;
-        if !fits || !self.roster.opens_gpus(&self.options.devices, declaration.shader.is_some()) {
+        if !fits || !self.roster.opens_gpus(&self.options.devices, RunsOn::of(declaration)) {
             let (team, kinds) = self.team_plan(declaration)?;
             return Ok((team, kinds, None));
         }
@@ -111,7 +111,7 @@ impl Engine {
     /// single device. The kinds are those of this rank's devices.
     pub(super) fn team_plan(&self, declaration: &Declaration) -> Result<(Option<TeamPlan>, Kinds)> {
         let options = &self.options;
-        let kinds = self.roster.open(&options.devices, declaration.shader.is_some(), &options.gpu)?;
+        let kinds = self.roster.open(&options.devices, RunsOn::of(declaration), &options.gpu)?;
         let Devices { kinds: all, places } = self.all_devices(&kinds)?;
         if all.cpu.len() < 2 {
             return Ok((None, kinds));
@@ -148,7 +148,7 @@ impl Engine {
         }
         let given = (shares > 0).then(|| options.shares.clone());
         let rates = options.rates.as_deref();
-        let own = self.roster.described(declaration.shader.is_some(), options.threads, &options.gpu);
+        let own = self.roster.described(RunsOn::of(declaration), options.threads, &options.gpu);
         // Of other ranks' devices, it is known whether they are CPUs, and assumed that they are like this rank's.
         let like = |(at, &cpu): (usize, &bool)| {
             let same = own.iter().cycle().skip(at % own.len()).take(own.len()).find(|profile| profile.is_cpu() == cpu);

@@ -30,13 +30,45 @@ pub struct Roster {
     open_gpus: Option<super::OpenGpus>,
 }
 
-/// Open devices. `auto` is another device for algorithms without a shader, so each kind of algorithm has its own list.
+/// What an algorithm runs on, of the chosen devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunsOn {
+    /// Any of them: it has a shader.
+    Any,
+    /// `auto` is the CPU; a GPU refuses it.
+    NoGpu,
+    /// CPUs in place of them.
+    Cpu,
+}
+
+impl RunsOn {
+    /// By its declaration.
+    pub fn of(declaration: &Declaration) -> Self {
+        match declaration.shader {
+            _ if declaration.on_cpu => Self::Cpu,
+            Some(_) => Self::Any,
+            None => Self::NoGpu,
+        }
+    }
+
+    /// The device to open for a choice.
+    fn choice(self, choice: &DeviceChoice) -> DeviceChoice {
+        match (self, choice) {
+            (Self::Cpu, _) | (Self::NoGpu, DeviceChoice::Auto) => DeviceChoice::Cpu,
+            (_, other) => other.clone(),
+        }
+    }
+}
+
+/// Open devices. Algorithms that run on others have lists of their own.
 #[derive(Default)]
 struct Opened {
     /// Empty until the first algorithm with a shader runs.
-    with_shader: Vec<OpenDevice>,
+    any: Vec<OpenDevice>,
     /// Empty until an algorithm without a shader runs on `auto`.
-    without_shader: Vec<OpenDevice>,
+    no_gpu: Vec<OpenDevice>,
+    /// Empty until an algorithm runs on CPUs whatever is chosen.
+    cpu: Vec<OpenDevice>,
 }
 
 /// A device of the engine.
@@ -133,18 +165,18 @@ impl Roster {
         }
     }
 
-    /// Opens the chosen devices for a run, unless that was done before. Without a shader, `auto` is the CPU.
+    /// Opens the chosen devices for a run, unless that was done before.
     ///
     /// # Errors
     /// [`Error::NoDevice`] if a device does not exist; errors of the driver.
-    pub fn open(&self, choices: &[DeviceChoice], has_shader: bool, settings: &GpuSettings) -> Result<Kinds> {
+    pub fn open(&self, choices: &[DeviceChoice], runs_on: RunsOn, settings: &GpuSettings) -> Result<Kinds> {
         let mut opened = self.devices.lock().expect("nothing panics while it is held");
         if choices.is_empty() {
             return Err(Error::NoDevice("the list of devices is empty: a run needs at least one".into()));
         }
-        let devices = self.of(has_shader, &mut opened);
+        let devices = self.of(runs_on, &mut opened);
         if devices.is_empty() {
-            *devices = self.open_all(choices, has_shader, settings)?;
+            *devices = self.open_all(choices, runs_on, settings)?;
         }
         let cpu = devices.iter().map(|device| matches!(device, OpenDevice::Cpu)).collect();
         Ok(Kinds {
@@ -155,19 +187,15 @@ impl Roster {
     }
 
     /// Whether [`open`](Self::open) would open devices that may be GPUs.
-    pub fn opens_gpus(&self, choices: &[DeviceChoice], has_shader: bool) -> bool {
-        let cpu = |choice: &DeviceChoice| match choice {
-            DeviceChoice::Cpu => true,
-            DeviceChoice::Auto => !has_shader,
-            _ => false,
-        };
-        !choices.iter().all(cpu) && self.devices(has_shader).is_empty()
+    pub fn opens_gpus(&self, choices: &[DeviceChoice], runs_on: RunsOn) -> bool {
+        let cpu = |choice: &DeviceChoice| runs_on.choice(choice) == DeviceChoice::Cpu;
+        !choices.iter().all(cpu) && self.devices(runs_on).is_empty()
     }
 
     /// Describes the open devices for the cost model.
     #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "only GPUs have settings"))]
-    pub fn described(&self, has_shader: bool, threads: usize, settings: &GpuSettings) -> Vec<predict::DeviceProfile> {
-        let devices = self.devices(has_shader);
+    pub fn described(&self, runs_on: RunsOn, threads: usize, settings: &GpuSettings) -> Vec<predict::DeviceProfile> {
+        let devices = self.devices(runs_on);
         let cpus = devices.iter().filter(|device| matches!(device, OpenDevice::Cpu)).count();
         let described = |device: &OpenDevice| match device {
             OpenDevice::Cpu => predict::DeviceProfile::cpu((threads / cpus.max(1)).max(1)),
@@ -180,25 +208,23 @@ impl Roster {
         devices.iter().map(|device| predict::DeviceProfile { share: 1.0 / count, ..described(device) }).collect()
     }
 
-    /// The list of devices for algorithms with or without a shader.
-    fn of<'a>(&self, has_shader: bool, opened: &'a mut Opened) -> &'a mut Vec<OpenDevice> {
-        if has_shader || !self.has_auto { &mut opened.with_shader } else { &mut opened.without_shader }
+    /// The list of devices for an algorithm.
+    fn of<'a>(&self, runs_on: RunsOn, opened: &'a mut Opened) -> &'a mut Vec<OpenDevice> {
+        match runs_on {
+            RunsOn::Cpu => &mut opened.cpu,
+            RunsOn::NoGpu if self.has_auto => &mut opened.no_gpu,
+            _ => &mut opened.any,
+        }
     }
 
-    /// The open devices for algorithms with or without a shader.
-    fn devices(&self, has_shader: bool) -> Vec<OpenDevice> {
-        self.of(has_shader, &mut self.devices.lock().expect("nothing panics while it is held")).clone()
+    /// The open devices for an algorithm.
+    fn devices(&self, runs_on: RunsOn) -> Vec<OpenDevice> {
+        self.of(runs_on, &mut self.devices.lock().expect("nothing panics while it is held")).clone()
     }
 
     #[cfg(feature = "gpu")]
-    fn open_all(&self, choices: &[DeviceChoice], has_shader: bool, settings: &GpuSettings) -> Result<Vec<OpenDevice>> {
-        let choices: Vec<DeviceChoice> = choices
-            .iter()
-            .map(|choice| match choice {
-                DeviceChoice::Auto if !has_shader => DeviceChoice::Cpu,
-                other => other.clone(),
-            })
-            .collect();
+    fn open_all(&self, choices: &[DeviceChoice], runs_on: RunsOn, settings: &GpuSettings) -> Result<Vec<OpenDevice>> {
+        let choices: Vec<DeviceChoice> = choices.iter().map(|choice| runs_on.choice(choice)).collect();
         let open = |adapter: Option<gpu::Adapter>| {
             let Some(adapter) = adapter else { return Ok(OpenDevice::Cpu) };
             let kept = self.open_gpus.as_ref().and_then(|open| open.take(&adapter.report, settings));
@@ -212,12 +238,7 @@ impl Roster {
     }
 
     #[cfg(not(feature = "gpu"))]
-    fn open_all(
-        &self,
-        choices: &[DeviceChoice],
-        _has_shader: bool,
-        _settings: &GpuSettings,
-    ) -> Result<Vec<OpenDevice>> {
+    fn open_all(&self, choices: &[DeviceChoice], _runs_on: RunsOn, _settings: &GpuSettings) -> Result<Vec<OpenDevice>> {
         choices.iter().try_for_each(DeviceChoice::without_gpu_support)?;
         Ok(vec![OpenDevice::Cpu; choices.len()])
     }
@@ -227,7 +248,7 @@ impl Roster {
     /// # Errors
     /// The errors of the devices.
     pub fn device(&self, setup: &DeviceSetup<'_>, plan: Option<TeamPlan>) -> Result<Box<dyn Device>> {
-        let devices = self.devices(setup.declaration.shader.is_some());
+        let devices = self.devices(RunsOn::of(&setup.declaration));
         let workers = Arc::new(Workers::new(setup.threads)?);
         let mut kept = self.exchange.lock().expect("nothing panics while it is held");
         let Some(plan) = plan else {
@@ -252,10 +273,24 @@ impl Roster {
         Ok(Box::new(Team::new(plan, algorithm, store, graph, exchange, members, cluster)))
     }
 
+    /// The open GPU for kernels that are not part of a run, if it is the only device and no run uses it.
+    ///
+    /// # Errors
+    /// Those of the device.
+    #[cfg(feature = "gpu")]
+    pub fn lend(&self) -> Result<Option<gpu::compute::Compute>> {
+        match &self.devices(RunsOn::Any)[..] {
+            [OpenDevice::Gpu { home, .. }] => {
+                home.lock().expect("nothing panics while it is held").as_mut().map(gpu::Home::lend).transpose()
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Calls `look` with the first device's adapter, if it is a GPU that is kept from the last run. For tests.
     #[cfg(feature = "gpu")]
     pub fn with_gpu<T>(&self, look: impl FnOnce(&gpu::Gpu) -> T) -> Option<T> {
-        match self.devices(true).first()? {
+        match self.devices(RunsOn::Any).first()? {
             OpenDevice::Gpu { home, .. } => {
                 home.lock().expect("nothing panics while it is held").as_ref().map(|home| look(home.gpu()))
             }
@@ -269,7 +304,7 @@ impl Roster {
 impl Drop for Roster {
     fn drop(&mut self) {
         let devices = self.devices.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let homes = devices.with_shader.iter().chain(&devices.without_shader).filter_map(|device| match device {
+        let homes = devices.any.iter().chain(&devices.no_gpu).filter_map(|device| match device {
             OpenDevice::Gpu { home, .. } => home.lock().ok()?.take(),
             OpenDevice::Cpu => None,
         });

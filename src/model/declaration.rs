@@ -54,6 +54,9 @@ pub struct Declaration {
     /// Whether several devices cannot share a run: an edge's write, or a vertex phase, decides by all that edges have
     /// written.
     pub alone: bool,
+    /// Whether runs are on the CPU whatever devices are chosen, since the algorithm computes on those between its runs. It
+    /// has no shader then.
+    pub on_cpu: bool,
     /// Whether the superstep in which a vertex is first active is part of a traversal's answer: it is recorded in main
     /// memory at the end of supersteps, needs no attribute, and is available as
     /// [`State::first_active`](super::algorithm::State::first_active) after the run.
@@ -104,6 +107,7 @@ impl Declaration {
             ends_only: false,
             owned: false,
             alone: false,
+            on_cpu: false,
             keeps_activations: false,
             phase_within: None,
             shader: None,

@@ -30,6 +30,7 @@ mod golden;
 mod graphs;
 mod joint;
 mod kernels;
+mod leiden;
 mod members;
 mod memory;
 mod open;

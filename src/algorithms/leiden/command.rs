@@ -1,6 +1,6 @@
 //! `leiden` and `louvain`: their arguments, and their entries in the catalogue.
 
-use super::{Leiden, Objective, Partitions, Quality};
+use super::{Clock, Leiden, Objective, Part, Partitions, Quality};
 use crate::algorithms::command::{
     AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Figure, Finished, Prepared, Runnable, Sample, Shown,
     StoreKind, Summarize, SummaryItem, UNDIRECTED, WEIGHTED,
@@ -123,7 +123,8 @@ impl<const REFINES: bool> Command for LeidenArgs<REFINES> {
 
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let leiden = self.leiden();
-        let shown = summary(self.objective, leiden.resolutions.len(), Arc::clone(&leiden.qualities));
+        let told = (Arc::clone(&leiden.qualities), Arc::clone(&leiden.clock));
+        let shown = summary(self.objective, leiden.resolutions.len(), told);
         let check = self.validate.then(|| Companion::CheckCommunities {
             objective: leiden.objective,
             weights: leiden.weights,
@@ -180,7 +181,11 @@ impl Finished for Partitions {
 }
 
 /// The communities, and their quality.
-fn summary(objective: ObjectiveName, resolutions: usize, qualities: Arc<OnceLock<Vec<Quality>>>) -> Shown {
+fn summary(
+    objective: ObjectiveName,
+    resolutions: usize,
+    (qualities, clock): (Arc<OnceLock<Vec<Quality>>>, Arc<Clock>),
+) -> Shown {
     let name = match objective {
         ObjectiveName::Modularity => "modularity",
         ObjectiveName::Cpm => "quality",
@@ -202,7 +207,9 @@ fn summary(objective: ObjectiveName, resolutions: usize, qualities: Arc<OnceLock
         if levels > 0 {
             figures.push(("levels on disk", Figure::Integer(levels.into())));
         }
-        items.push(SummaryItem::Figures(figures));
+        let times = Part::ALL.map(|(part, name)| (name, clock.seconds(part))).into_iter();
+        let times = times.filter(|(_, seconds)| *seconds > 0.0).map(|(name, seconds)| (name, Figure::F64(seconds)));
+        items.extend([SummaryItem::Figures(figures), SummaryItem::Figures(times.collect())]);
         items
     });
     match resolutions {

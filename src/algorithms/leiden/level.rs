@@ -1,5 +1,6 @@
 //! A level in progress: its graph, and what draws its vertices to communities.
 
+use super::clock::Clock;
 use super::graph::Graph;
 use super::objective::Pull;
 use crate::engine::{Progress, Stage};
@@ -27,6 +28,8 @@ pub struct Watch<'a> {
     pub progress: Option<&'a Progress>,
     /// The iteration.
     pub iteration: u32,
+    /// The times of parts.
+    pub clock: &'a Clock,
 }
 
 impl Level<'_> {

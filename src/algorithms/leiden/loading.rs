@@ -256,6 +256,7 @@ impl Algorithm for Loading {
         Declaration {
             command: self.name,
             alone: true,
+            on_cpu: true,
             weights: if self.loaded.weights.is_some() { Read::Wide } else { Read::None },
             writes: Ends::Both.into(),
             held_bytes: self.held_bytes,

@@ -16,9 +16,15 @@
 //! level, and 60 bytes a vertex. Where that is too much, lists stay on disk and vertices take 48 bytes (72 of directed
 //! graphs); each level is then a store, read page by page.
 
+mod clock;
 #[cfg(feature = "cli")]
 pub mod command;
 mod decisions;
+#[cfg(feature = "gpu")]
+mod gpu;
+#[cfg(not(feature = "gpu"))]
+#[path = "gpu_absent.rs"]
+mod gpu;
 mod graph;
 mod hierarchy;
 mod level;
@@ -41,6 +47,7 @@ mod surveying;
 mod tally;
 mod turns;
 
+pub use clock::{Clock, Part};
 pub use hierarchy::Hierarchy;
 pub use naming::{Naming, Quality};
 pub use objective::{Objective, RESOLUTION_MAX};
@@ -51,6 +58,7 @@ use crate::error::{Error, Result};
 use crate::model::Parameters;
 use crate::pages::adjacency::{degree, in_degrees};
 use crate::report::RunReport;
+use gpu::Searcher;
 use graph::Graph;
 use level::Watch;
 use loading::{Loaded, Loading};
@@ -97,6 +105,8 @@ pub struct Leiden {
     /// Is told the levels, if they are kept.
     #[doc(hidden)]
     pub levels: Arc<OnceLock<Hierarchy>>,
+    /// The times of the search, by part.
+    pub clock: Arc<Clock>,
 }
 
 impl Default for Leiden {
@@ -113,6 +123,7 @@ impl Default for Leiden {
             keeps_levels: false,
             qualities: Arc::default(),
             levels: Arc::default(),
+            clock: Arc::default(),
         }
     }
 }
@@ -150,11 +161,11 @@ impl Leiden {
         let (cancel, progress) = (&*engine.options().cancel, engine.options().progress.clone());
         let saves = Saves { run, saved, cancel, progress };
         let pool = topostream_formats::threads::pool("leiden", engine.options().threads)?;
-        let (largest, directed) = (read.largest(), store.manifest().directed);
+        let (largest, directed, gpu) = (read.largest(), store.manifest().directed, Searcher::of(engine)?);
         let found = pool.install(|| {
             let (graph, total) = read.finish(&self, store, &room)?;
             let pull = |resolution| Pull::new(self.objective, resolution, total, directed);
-            self.search(&graph, &pull, &saves)
+            self.search(&graph, &pull, &saves, gpu.as_ref())
         })?;
         let searched_ns = started.elapsed().as_nanos() as u64;
         let mut name = |found: (f64, Vec<u32>)| {
@@ -167,6 +178,9 @@ impl Leiden {
         let mut partitions = found.try_fold(Partitions::first(report, first), |all, next| all.and(name(next)?))?;
         partitions.report.wall_ns += searched_ns;
         partitions.report.checkpoints = saves.run.report();
+        if let Some(gpu) = gpu {
+            partitions.report.device = format!("{} and {}", partitions.report.device, gpu.name());
+        }
         self.qualities.set(partitions.qualities().to_vec()).ok();
         Ok(partitions)
     }
@@ -294,7 +308,13 @@ impl Leiden {
     }
 
     /// Looks for communities by each resolution.
-    fn search(&self, graph: &Graph, pull: &dyn Fn(f64) -> Pull, saves: &Saves<'_>) -> Result<Vec<Vec<u32>>> {
+    fn search(
+        &self,
+        graph: &Graph,
+        pull: &dyn Fn(f64) -> Pull,
+        saves: &Saves<'_>,
+        gpu: Option<&Searcher>,
+    ) -> Result<Vec<Vec<u32>>> {
         let every = || (0..graph.vertices()).collect::<Vec<u32>>();
         let begin = || Progress {
             going: (0..self.resolutions.len() as u32).collect(),
@@ -309,10 +329,11 @@ impl Leiden {
                 refines: self.refines,
                 seed,
                 keeps_levels: self.keeps_levels,
+                gpu,
             };
             let (cancel, progress) = (saves.cancel, saves.progress.as_deref());
-            let watch = Watch { cancel, progress, iteration: now.iterations };
-            let searches: Vec<Search> = now.going.iter().map(search).collect();
+            let watch = Watch { cancel, progress, iteration: now.iterations, clock: &self.clock };
+            let searches: Vec<Search<'_>> = now.going.iter().map(search).collect();
             let (climb, is_one) = (now.climb.take(), self.resolutions.len() == 1);
             let mut before: Vec<_> = now.going.iter().map(|&of| std::mem::take(&mut now.found[of as usize])).collect();
             let save: &mut Save<'_> = &mut |climb| {

@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use topostream_formats::huge::zeroed;
 
 /// Rounds end once the vertices that moved in one have less than one of so many parts of all mass.
-const MOVED_PART: u64 = 100;
+pub const MOVED_PART: u64 = 100;
 /// The most rounds.
-const ROUNDS_MAX: u64 = 100;
+pub const ROUNDS_MAX: u64 = 100;
 /// From this round on, half of the vertices stay where they are, since neighbours that move at once may do so for ever.
-const FULL_ROUNDS: u64 = 3;
+pub const FULL_ROUNDS: u64 = 3;
 
 /// The communities of a level while vertices move.
 pub struct Moving<'a> {

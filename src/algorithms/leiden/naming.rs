@@ -228,6 +228,7 @@ impl Algorithm for Naming {
         Declaration {
             command: self.name,
             alone: true,
+            on_cpu: true,
             weights: if self.weights.is_some() { Read::Wide } else { Read::None },
             writes: Ends::Both.into(),
             held_bytes: self.held_bytes,

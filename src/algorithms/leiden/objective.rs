@@ -57,6 +57,12 @@ impl Pull {
         Self { unit: unit << FRACTION, resolution, directed }
     }
 
+    /// What a unit of weight counts, and the resolution: whole numbers.
+    #[cfg(feature = "gpu")]
+    pub fn parts(&self) -> (u128, u64) {
+        (self.unit as u128, self.resolution as u64)
+    }
+
     /// By edges of this weight, against a mass.
     #[inline(always)]
     pub fn of(&self, weight: u64, mass: Mass, against: Mass) -> i128 {

@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Rounds over a batch; half of what is left decides in each.
-const ROUNDS: u64 = 4;
+pub const ROUNDS: u64 = 4;
 
 /// The groups of a level while they grow.
 pub struct Refining<'a> {

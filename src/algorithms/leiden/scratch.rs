@@ -9,7 +9,7 @@ pub const VERTEX_BYTES: u64 = 60;
 /// Main memory of an edge at the level after it, from either end, in bytes.
 pub const LEVEL_EDGE_BYTES: u64 = 16;
 /// Of a vertex, while the level after it is made.
-pub const MAKING_BYTES: u64 = 24;
+pub const MAKING_BYTES: u64 = 20;
 
 /// Where levels are put, and how much memory there is.
 #[derive(Clone, Debug)]

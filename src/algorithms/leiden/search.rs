@@ -6,6 +6,8 @@
 //!             └── communities of the vertices that groups are ◀┘
 //! ```
 
+use super::clock::Part;
+use super::gpu::{OnGpu, Searcher};
 use super::graph::Graph;
 use super::hierarchy::{Hierarchy, Places};
 use super::level::{Level, Watch};
@@ -18,8 +20,8 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// How communities are looked for, by one resolution.
-#[derive(Clone, Copy, Debug)]
-pub struct Search {
+#[derive(Clone, Copy)]
+pub struct Search<'a> {
     /// What draws vertices to communities.
     pub pull: Pull,
     /// Whether communities are refined: Leiden's difference from Louvain.
@@ -28,6 +30,8 @@ pub struct Search {
     pub seed: u64,
     /// Whether the groups of all levels are kept.
     pub keeps_levels: bool,
+    /// The GPU for levels that fit.
+    pub gpu: Option<&'a Searcher>,
 }
 
 /// What an iteration has found.
@@ -72,7 +76,7 @@ struct Groups {
 /// # Errors
 /// After cancellation; those of reading and writing pages.
 pub fn iteration(
-    searches: &[Search],
+    searches: &[Search<'_>],
     graph: &Graph,
     communities: Vec<Vec<u32>>,
     watch: Watch<'_>,
@@ -84,30 +88,43 @@ pub fn iteration(
 
 /// Moves the vertices of a level, and refines its communities.
 fn process(
-    searches: &[Search],
+    searches: &[Search<'_>],
     graph: &Graph,
     communities: Vec<Vec<u32>>,
     number: u64,
     watch: Watch<'_>,
 ) -> Result<Vec<Outcome>> {
-    let Some(&Search { refines, seed, .. }) = searches.first() else { return Ok(Vec::new()) };
+    let Some(&Search { refines, seed, gpu, .. }) = searches.first() else { return Ok(Vec::new()) };
     let level_seed = seed_of(seed, number);
     let (turns, linked) = (Turns::of(graph, level_seed), graph.linked());
     let levels: Vec<Level<'_>> =
         searches.iter().map(|search| Level { graph, pull: search.pull, number, watch }).collect();
-    let moving = levels.iter().zip(communities).map(|(level, of)| Moving::from(level, of, level_seed)).collect();
-    let moved = moving::run(moving, &turns)?;
+    let on_gpu = |level| gpu.map_or(Ok(None), |gpu| gpu.level(level, &turns, (number == 0, refines)));
+    let on_gpu = levels.iter().map(on_gpu).collect::<Result<Option<Vec<OnGpu<'_>>>>>()?;
+    let moved = watch.clock.time(Part::Moving, || match &on_gpu {
+        Some(all) => all.iter().zip(communities).map(|(on_gpu, of)| on_gpu.moved(&of, level_seed)).collect(),
+        None => {
+            let all = levels.iter().zip(communities).map(|(level, of)| Moving::from(level, of, level_seed));
+            moving::run(all.collect(), &turns)
+        }
+    })?;
     let next = |(of, moved): (Vec<u32>, bool)| match graph.numbered(&of) {
         (_, count) if count == linked => Outcome { moved, next: Next::Nothing(of) },
         (numbers, count) => Outcome { moved, next: Next::Communities(numbers, count) },
     };
     let mut outcomes: Vec<Outcome> = moved.into_iter().map(next).collect();
     let refined = if refines {
-        let going = levels.iter().zip(&outcomes).filter_map(|(level, outcome)| match &outcome.next {
-            Next::Communities(of, _) => Some(Refining::of(level, of, seed)),
+        let going = outcomes.iter().enumerate().filter_map(|(which, outcome)| match &outcome.next {
+            Next::Communities(of, _) => Some((which, &of[..])),
             _ => None,
         });
-        refining::run(going.collect(), &turns)?
+        watch.clock.time(Part::Refining, || match &on_gpu {
+            Some(all) => going.map(|(which, of)| all[which].refined(of, seed)).collect(),
+            None => {
+                let all = going.map(|(which, of)| Refining::of(&levels[which], of, seed));
+                refining::run(all.collect(), &turns)
+            }
+        })?
     } else {
         Vec::new()
     };
@@ -149,8 +166,13 @@ pub type Save<'a> = dyn FnMut(Climb) -> Result<Climb> + 'a;
 
 impl Climb {
     /// Goes on to the next level; returns its graph.
-    fn step(&mut self, graph: &Graph, Groups { of, count, communities }: Groups, keeps: bool) -> Result<Graph> {
-        let (level, of) = graph.coarse(of, count)?;
+    fn step(
+        &mut self,
+        graph: &Graph,
+        Groups { of, count, communities }: Groups,
+        (keeps, watch): (bool, Watch<'_>),
+    ) -> Result<Graph> {
+        let (level, of) = watch.clock.time(Part::Making, || graph.coarse(of, count))?;
         if keeps {
             self.levels.add(&of, count);
         }
@@ -160,7 +182,7 @@ impl Climb {
     }
 }
 
-impl Search {
+impl Search<'_> {
     /// The levels after the first.
     fn follow(&self, graph: &Graph, first: Outcome, watch: Watch<'_>, save: &mut Save<'_>) -> Result<Found> {
         let places = Places::of(graph.vertices());
@@ -172,7 +194,7 @@ impl Search {
         };
         let (communities, levels) = (Vec::new(), Hierarchy::default());
         let mut climb = Climb { number: 0, places, count: 0, communities, moved: first.moved, levels };
-        let level = climb.step(graph, groups, self.keeps_levels)?;
+        let level = climb.step(graph, groups, (self.keeps_levels, watch))?;
         self.climb(level, climb, watch, save)
     }
 
@@ -181,7 +203,8 @@ impl Search {
     /// # Errors
     /// The errors of [`iteration`].
     pub fn resume(&self, graph: &Graph, climb: Climb, watch: Watch<'_>, save: &mut Save<'_>) -> Result<Found> {
-        let (level, _) = graph.coarse(climb.places.groups(climb.count), climb.count)?;
+        let of = climb.places.groups(climb.count);
+        let (level, _) = watch.clock.time(Part::Making, || graph.coarse(of, climb.count))?;
         self.climb(level, climb, watch, save)
     }
 
@@ -198,7 +221,7 @@ impl Search {
                     return Ok(Found { communities: places.labels(&communities), moved, levels });
                 }
             };
-            level = climb.step(&level, groups, self.keeps_levels)?;
+            level = climb.step(&level, groups, (self.keeps_levels, watch))?;
         }
     }
 }

@@ -153,6 +153,7 @@ impl Algorithm for Surveying {
         Declaration {
             command: self.name,
             alone: true,
+            on_cpu: true,
             weights: if self.survey.weights.is_some() { Read::Wide } else { Read::None },
             writes: Ends::Both.into(),
             held_bytes: self.held_bytes,

@@ -172,7 +172,11 @@ impl Kernel {
         Ok(kernel)
     }
 
-    fn new(gpu: &Gpu, label: &str, module: &compose::Module, trusted: bool) -> Result<Self> {
+    /// Makes a module a pipeline, without wgpu's checks if its text is trusted.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(gpu: &Gpu, label: &str, module: &compose::Module, trusted: bool) -> Result<Self> {
         let groups = module.bindings.iter().map(|binding| binding.group + 1).max().unwrap_or(0);
         let layouts: Vec<_> = (0..groups).map(|group| layout(gpu, label, &module.bindings, group)).collect();
         let pipeline = gpu.scoped(label, || {
@@ -211,6 +215,17 @@ impl Kernel {
     pub fn encode(&self, pass: &mut wgpu::ComputePass<'_>, bound: &[wgpu::BindGroup]) {
         pass.set_pipeline(&self.pipeline);
         bound.iter().enumerate().for_each(|(group, bound)| pass.set_bind_group(group as u32, bound, &[]));
+    }
+
+    /// The names of what it binds in a group, in order.
+    pub fn names(&self, group: u32) -> impl Iterator<Item = &str> {
+        let own = move |binding: &&Binding| binding.group == group;
+        self.bindings.iter().filter(own).map(|binding| binding.name.as_str())
+    }
+
+    /// The layout of a group.
+    pub fn layout(&self, group: u32) -> Option<&wgpu::BindGroupLayout> {
+        self.layouts.get(group as usize)
     }
 
     /// What it binds, in order.

@@ -12,6 +12,7 @@
 //! | `adapter` | the list of adapters, an open adapter, its health, and the unsafe code: imports and the second queue |
 //! | [`compose`], `kernels` | WGSL modules from shaders/ and generated accessors; pipelines made from them |
 //! | `memory` | device memory: its plan, its buffers, what is kept between runs |
+//! | [`compute`] | kernels that are not part of a run |
 //! | `driver` | a run: the thread that owns the device's state, so that nothing here is locked |
 //! | `device` | the [`Device`](super::Device) that sends requests to the driver |
 //!
@@ -26,6 +27,7 @@
 
 mod adapter;
 pub mod compose;
+pub mod compute;
 mod device;
 mod driver;
 mod kernels;

@@ -5,6 +5,8 @@ use super::KernelName;
 /// A buffer that a module binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Resource {
+    /// A buffer of a module that is not part of a run ([`plain`](super::plain)), by its number.
+    Own(u32),
     /// The superstep: [`Step`](super::layout::Step).
     Step,
     /// The lengths of out-lists, `u32`: vertices of one chunk.

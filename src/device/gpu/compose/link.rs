@@ -190,15 +190,15 @@ impl<'a> Reached<'a> {
 
 /// The text of a module and the origin of its lines.
 #[derive(Default)]
-struct Output {
-    text: String,
+pub(super) struct Output {
+    pub(super) text: String,
     lines: u32,
-    origins: Vec<Origin>,
+    pub(super) origins: Vec<Origin>,
 }
 
 impl Output {
     /// Appends text from a line of a file, after an empty line.
-    fn push(&mut self, file: &'static str, line: u32, text: &str) {
+    pub(super) fn push(&mut self, file: &'static str, line: u32, text: &str) {
         if self.lines > 0 {
             self.text.push('\n');
             self.lines += 1;

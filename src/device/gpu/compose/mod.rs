@@ -22,6 +22,7 @@ mod messages;
 mod module;
 mod operation;
 mod options;
+pub mod plain;
 mod prelude;
 mod text;
 pub mod units;

@@ -6,7 +6,7 @@
 
 use super::arena::{Arena, Shape};
 use super::buffers::GraphBuffers;
-use super::plan::DevicePlan;
+use super::plan::{DevicePlan, budget_bytes};
 use super::pool_import::PoolImport;
 use super::rows::UnitRows;
 use super::sizes::Holding;
@@ -17,6 +17,7 @@ use crate::device::gpu::adapter::import::HostImport;
 use crate::device::gpu::adapter::open::{Gpu, GpuOptions};
 use crate::device::gpu::adapter::readback::Staging;
 use crate::device::gpu::adapter::transfer::TransferQueue;
+use crate::device::gpu::compute::Compute;
 use crate::device::gpu::kernels::Kernels;
 use crate::device::settings::GpuSettings;
 use crate::error::{Error, Result};
@@ -130,6 +131,18 @@ impl Home {
     /// use.
     pub(crate) fn rest_at_last(&mut self) {
         self.awake = None;
+    }
+
+    /// The open adapter for kernels that are not part of a run, and its memory: frees what is kept of a graph.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(crate) fn lend(&mut self) -> Result<Compute> {
+        (self.awake, self.import, self.arena, self.rows, self.left) = (None, None, None, None, None);
+        (self.exchange, self.graph) = (None, None);
+        self.gpu.poll()?;
+        let budget_bytes = budget_bytes(&self.settings, self.gpu.caps());
+        Ok(Compute::new(Arc::clone(&self.gpu), budget_bytes))
     }
 
     /// The adapter's name.

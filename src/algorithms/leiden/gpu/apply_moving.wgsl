@@ -1,0 +1,1 @@
+fn after(vertex: u32) {}
