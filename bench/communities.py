@@ -4,7 +4,7 @@
 bench/communities.py GRAPH...                    edge lists: `u v` a line, ids from 0
 bench/communities.py --rmat 16,18 --lfr 0.3,0.5  generated graphs
 bench/communities.py --json bench/results/communities.json --runs 3
-bench/communities.py --store DIR --threads 16,2 --iterations 1,2,3 --memory 16GiB    ours alone, of any size
+bench/communities.py --store DIR --threads 16,2 --iterations 1,2,3 --memory 16GiB --device cpu,gpu   ours, of any size
 
 Each graph is undirected, without loops and repeated edges. Programs: `topostream` on the path (or TOPOSTREAM), from a
 store, as a process of its own; of PyPI those that are installed: networkit (ParallelLeiden, PLM), leidenalg (two
@@ -15,6 +15,7 @@ mutual information to what was planted.
 """
 
 import argparse
+import hashlib
 import itertools
 import json
 import os
@@ -31,8 +32,10 @@ import numpy as np
 
 # Blocks of 512 bytes from and to disks.
 BLOCKS = ["ru_inblock", "ru_oublock"]
-STORE_COLUMNS = ["store", "stored edges", "threads", "memory", "iterations", "s", "M edges/s", "modularity"]
-STORE_COLUMNS += ["communities", "levels on disk", "GB read", "GB written", "peak MiB"]
+PARTS = ["moving", "refining", "levels", "transfer", "compiling"]
+STORE_COLUMNS = ["store", "stored edges", "device", "threads", "memory", "resolutions", "iterations", "s", "M edges/s"]
+STORE_COLUMNS += ["modularity", "communities", "levels on disk", "GB read", "GB written", "peak MiB"]
+STORE_COLUMNS += [f"{part} s" for part in PARTS]
 COLUMNS = ["graph", "edges", "program", "s", "M edges/s", "modularity", "NMI", "communities", "peak MiB"]
 
 
@@ -195,25 +198,36 @@ def measure(name, edges, planted, arguments):
     return rows
 
 
-def of_store(store, threads, memory, iterations, runs):
+def of_store(store, device, threads, memory, resolutions, iterations, runs, answers):
     """A row of a store: bytes are those of the process from and to disks, the system's cache left out."""
     program = os.environ.get("TOPOSTREAM", "topostream")
-    seconds, qualities, last = [], [], {}
+    seconds, qualities, parts, last = [], [], [], {}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     for seed in range(runs):
-        command = [program, "run", "leiden", store, "--device", "cpu", "--seed", seed, "--iterations", iterations]
-        command += ["--threads", threads, *(["--memory", memory] if memory else []), "--json"]
-        done = subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True)
+        with tempfile.NamedTemporaryFile(suffix=".npy") as answer:
+            command = [program, "run", "leiden", store, "--device", device, "--seed", seed, "--iterations", iterations]
+            command += ["--threads", threads, *(["--memory", memory] if memory else []), "--resolution", resolutions]
+            command += ["--json", "--output", answer.name]
+            done = subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True)
+            digest = hashlib.sha256(Path(answer.name).read_bytes()).hexdigest()
+        key = (str(store), resolutions, iterations, seed)
+        if answers.setdefault(key, digest) != digest:
+            raise SystemExit(f"{key}: another answer on {device} with {threads} threads and memory {memory or 'enough'}")
         last = json.loads(done.stdout)
         seconds.append(last["wall_ns"] / 1e9)
-        qualities.append(last["answer"]["figures"]["modularity"])
+        figures = last["answer"]["figures"]
+        rows = last["answer"].get("table", {"rows": [["", [0, figures.get("modularity")]]]})["rows"]
+        qualities.append(rows[0][1][1])
+        parts.append([figures.get(f"{part}_s", 0.0) for part in PARTS])
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     gigabytes = [f"{512 * (getattr(after, of) - getattr(before, of)) / runs / 1e9:.2f}" for of in BLOCKS]
     edges = json.loads((Path(store) / "graph.json").read_text())["graph"]["edges"]
-    row = [Path(store).name, str(edges), str(threads), memory or "", str(iterations), spread(seconds)]
-    row += [spread([edges / took / 1e6 for took in seconds]), spread(qualities), str(last["answer"]["groups"]["count"])]
+    row = [Path(store).name, str(edges), device, str(threads), memory or "", resolutions, str(iterations)]
+    row += [spread(seconds), spread([edges / took / 1e6 for took in seconds]), spread(qualities)]
+    row += [str(last["answer"].get("groups", {}).get("count", ""))]
     row += [str(last["answer"]["figures"].get("levels_on_disk", "")), *gigabytes]
-    return [*row, f"{last['peak_memory_bytes'] / 2**20:.0f}"]
+    row += [f"{last['peak_memory_bytes'] / 2**20:.0f}"]
+    return [*row, *(f"{statistics.median(times):.3f}" for times in zip(*parts, strict=True))]
 
 
 def main():
@@ -225,17 +239,19 @@ def main():
     parser.add_argument("--store", type=Path, action="append", default=[], metavar="DIR")
     parser.add_argument("--threads", type=numbers(int), default=[os.cpu_count()], metavar="COUNTS")
     parser.add_argument("--iterations", type=numbers(int), default=[3], metavar="COUNTS")
+    parser.add_argument("--device", type=numbers(str), default=["cpu"], metavar="NAMES")
+    parser.add_argument("--resolutions", type=numbers(str), default=["1"], metavar="SETS", help="as 1,0.5+1+2")
     parser.add_argument("--memory", type=numbers(str), default=[], metavar="SIZES")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--limit", type=int, default=2_000_000, help="more edges are left to the programs with threads")
     parser.add_argument("--dir", type=Path, help="where stores are made; on the disk to measure")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    rows, stores = [], []
-    for store, threads, memory, iterations in itertools.product(
-        arguments.store, arguments.threads, arguments.memory or [""], arguments.iterations
-    ):
-        stores.append(of_store(store, threads, memory, iterations, arguments.runs))
+    rows, stores, answers = [], [], {}
+    sets = [text.replace("+", ",") for text in arguments.resolutions]
+    of = [arguments.store, arguments.device, arguments.threads, arguments.memory or [""], sets, arguments.iterations]
+    for asked in itertools.product(*of):
+        stores.append(of_store(*asked, arguments.runs, answers))
         print(*(row if isinstance(row, str) else row["median"] for row in stores[-1]), file=sys.stderr, flush=True)
     for path in arguments.graphs:
         listed = np.loadtxt(path, dtype=np.int64, comments=["#", "%"], usecols=(0, 1))
@@ -254,7 +270,8 @@ def main():
         "command": " ".join(["bench/communities.py", *words]),
         "verified": [
             "the modularity of every answer is computed from its labels by the script; of stores, it is what the "
-            "program recomputes at its end"
+            "program recomputes at its end",
+            "stores: the same bits on all devices, with any threads and memory",
         ],
         "notes": ["M edges/s are stored edges, each from both ends, over the time"],
         "tables": [
