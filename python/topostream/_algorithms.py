@@ -484,8 +484,8 @@ class Algorithms:
         Communities have many edges within, and few between them. The answer is the same for any number of threads and
         any order of pages; another ``seed`` is another one. No community is disconnected. The quality is recomputed
         from the stored edges at the end: modularity as NetworkX has it, of directed graphs by in- and out-strengths,
-        loops and repeated edges included. Levels that do not fit in memory are stores in ``temporary`` while the run
-        lasts.
+        loops and repeated edges included. With one GPU as ``device``, levels that fit in its memory are processed
+        there, with the same bits. Levels that do not fit in memory are stores in ``temporary`` while the run lasts.
 
         Source: Traag, Waltman and van Eck, 2019. Exactness: same bits.
 
@@ -524,8 +524,8 @@ class Algorithms:
         Communities have many edges within, and few between them. The answer is the same for any number of threads and
         any order of pages; another ``seed`` is another one. No community is disconnected. The quality is recomputed
         from the stored edges at the end: modularity as NetworkX has it, of directed graphs by in- and out-strengths,
-        loops and repeated edges included. Levels that do not fit in memory are stores in ``temporary`` while the run
-        lasts.
+        loops and repeated edges included. With one GPU as ``device``, levels that fit in its memory are processed
+        there, with the same bits. Levels that do not fit in memory are stores in ``temporary`` while the run lasts.
 
         Source: Blondel, Guillaume, Lambiotte and Lefebvre, 2008. Exactness: same bits.
 

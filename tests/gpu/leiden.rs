@@ -4,14 +4,14 @@ use crate::adapter;
 use crate::common::*;
 use crate::gpu_test;
 use crate::reference::*;
-use crate::setting::{Setting, on_cpu};
+use crate::setting::{Setting, on_cpu, with_memory};
 use std::sync::Arc;
-use topostream::VertexId;
 use topostream::algorithms::leiden::{Clock, Count, Leiden, Objective};
 use topostream::device::gpu::compose::plain::{Parts, U64, plain};
 use topostream::device::gpu::compute::{Command, Compute};
 use topostream::device::gpu::{Gpu, GpuOptions, adapters};
 use topostream::engine::EngineOptions;
+use topostream::model::algorithm::{Answer, AnswerValues};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
@@ -32,29 +32,53 @@ fn graph(vertices: u32, edges: usize) -> EdgeList {
     EdgeList::new(vertices + 400, all)
 }
 
-/// The labels, the qualities' bits, the devices, and the levels that a GPU has moved and made.
-fn run(store: &TestStore, leiden: &Leiden, options: EngineOptions) -> (Vec<VertexId>, Vec<u64>, String, [u64; 2]) {
+/// What a run has found.
+struct Outcome {
+    /// For each resolution.
+    labels: Vec<Vec<u32>>,
+    qualities: Vec<u64>,
+    devices: String,
+    /// The levels that a GPU has moved, and made.
+    moved: u64,
+    made: u64,
+}
+
+fn run(store: &TestStore, leiden: &Leiden, options: EngineOptions) -> Outcome {
     let clock = Arc::new(Clock::default());
     let leiden = Leiden { qualities: Arc::default(), clock: Arc::clone(&clock), ..leiden.clone() };
     let found = leiden.run(&store.engine(options), &mut |_| {}).unwrap();
-    let labels = found.last().column::<VertexId>("community").unwrap();
-    let bits = found.qualities().iter().map(|quality| quality.value.to_bits()).collect();
-    let levels = [Count::Moved, Count::Made].map(|count| clock.levels(count));
-    (labels.iter().copied().collect(), bits, found.report.device.clone(), levels)
+    let labels = |answer: &Answer<'_>| {
+        let AnswerValues::Vertex(values) = &answer.values else { panic!("communities are vertices") };
+        values.iter(store.open().vertices()).map(|of| of.unwrap().0).collect()
+    };
+    Outcome {
+        labels: found.answers().iter().map(labels).collect(),
+        qualities: found.qualities().iter().map(|quality| quality.value.to_bits()).collect(),
+        devices: found.report.device.clone(),
+        moved: clock.levels(Count::Moved),
+        made: clock.levels(Count::Made),
+    }
 }
 
-/// Runs it on both devices.
-fn same(store: &TestStore, leiden: &Leiden, what: &str) {
-    let setting = Setting::default();
-    let expected = run(store, leiden, on_cpu(setting.options()));
-    let found = run(store, leiden, setting.options());
+/// Runs it on both devices; returns the levels that the GPU has moved, and made.
+fn same_by(store: &TestStore, leiden: &Leiden, options: EngineOptions, what: &str) -> (u64, u64) {
+    let expected = run(store, leiden, on_cpu(Setting::default().options()));
+    let found = run(store, leiden, options);
     let device = format!(" and {}", adapter::report().name);
-    assert!(found.2.ends_with(&device), "{what}: {}", found.2);
-    // Every iteration has a level after the first.
-    assert!(expected.3 == [0; 2] && found.3[1] >= leiden.resolutions.len() as u64, "{what}: levels {:?}", found.3);
-    assert!(found.3[0] > found.3[1] || leiden.iterations > 1, "{what}: levels {:?}", found.3);
-    let wrong = expected.0.iter().zip(&found.0).filter(|(expected, found)| expected != found).count();
-    assert_eq!((wrong, &expected.1), (0, &found.1), "{what}: {wrong} of {} labels", expected.0.len());
+    assert!(found.devices.ends_with(&device), "{what}: {}", found.devices);
+    assert_eq!((expected.moved, expected.made), (0, 0));
+    for (expected, found) in expected.labels.iter().zip(&found.labels) {
+        let wrong = expected.iter().zip(found).filter(|(expected, found)| expected != found).count();
+        assert_eq!(wrong, 0, "{what}: of {} labels", expected.len());
+    }
+    assert_eq!(expected.qualities, found.qualities, "{what}");
+    (found.moved, found.made)
+}
+
+/// The same; the GPU makes all levels after the first, and moves their vertices.
+fn same(store: &TestStore, leiden: &Leiden, what: &str) {
+    let (moved, made) = same_by(store, leiden, Setting::default().options(), what);
+    assert!(moved > made && made > 0, "{what}: {moved} levels, of which {made} were made");
 }
 
 /// A kernel that calculates with two numbers of 128 bits each thread.
@@ -172,5 +196,44 @@ gpu_test! {
                 same(&store, &leiden, &format!("{what}, directed {directed}"));
             }
         }
+    }
+}
+
+gpu_test! {
+    fn several_resolutions() {
+        let options = FormatOptions { symmetrize: true, ..small_pages(Encoding::VertexId) };
+        let store = TestStore::new(&graph(2000, 24_000), &options);
+        same(&store, &Leiden { resolutions: vec![2.0, 0.5, 8.0], iterations: 2, ..Leiden::default() }, "leiden");
+    }
+}
+
+gpu_test! {
+    /// Levels of few edges between groups are the CPU's, which reads the lists that the GPU has made.
+    fn small_levels() {
+        let pairs: Vec<(u32, u32)> = (1..6).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+        let cliques = (0..2000).flat_map(|clique| pairs.iter().map(move |(a, b)| (6 * clique + a, 6 * clique + b)));
+        let mut edges: Vec<_> = cliques.collect();
+        edges.extend(random_edges(12_000..12_300, 3000, 5));
+        let options = FormatOptions { symmetrize: true, ..small_pages(Encoding::VertexId) };
+        let store = TestStore::new(&EdgeList::new(12_300, edges), &options);
+        for refines in [true, false] {
+            let leiden = Leiden { refines, iterations: 1, ..Leiden::default() };
+            let (moved, made) = same_by(&store, &leiden, Setting::default().options(), "leiden");
+            assert!(made > 0 && moved <= made, "{moved} levels, of which {made} were made");
+        }
+    }
+}
+
+gpu_test! {
+    /// Levels that do not fit in device memory are the CPU's, and so is a next one for which there is no room.
+    fn little_device_memory() {
+        let options = FormatOptions { symmetrize: true, ..small_pages(Encoding::VertexId) };
+        let store = TestStore::new(&graph(2000, 24_000), &options);
+        let leiden = Leiden { iterations: 1, ..Leiden::default() };
+        let levels = [1, 2, 3, 5, 7, 10, 15].map(|part| {
+            let options = with_memory(Setting::default().options(), part << 16);
+            same_by(&store, &leiden, options, &format!("{part} times 64 KiB"))
+        });
+        assert!(levels[0].0 < levels[6].0 && levels[0].1 < levels[6].1, "{levels:?}");
     }
 }

@@ -247,11 +247,13 @@ impl Making<'_> {
                     });
                     return;
                 }
+                // Edges of weight 0 are left out, as sums leave them out.
+                let other = |of, weight| self.other(group, of).filter(|_| weight > 0);
                 let mut count = 0;
-                list.each(self.group_of, |of, _| count += usize::from(self.other(group, of).is_some()));
+                list.each(self.group_of, |of, weight| count += usize::from(other(of, weight).is_some()));
                 let mut at = bins.take(group, count);
                 list.each(self.group_of, |of, weight| {
-                    if let Some(other) = self.other(group, of) {
+                    if let Some(other) = other(of, weight) {
                         bins.put(at, other, weight);
                         at += 1;
                     }

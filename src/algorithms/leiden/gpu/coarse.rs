@@ -39,7 +39,7 @@ enum Step {
 const ALL: [Step; 5] = [Step::Count, Step::Place, Step::Insert, Step::CountPairs, Step::PlacePairs];
 
 impl Step {
-    /// The words of a weight that it writes, if the edges of the level have this shape.
+    /// What the next level's kernels depend on, if those of the level have this shape.
     fn made(self, shape: Shape) -> Shape {
         let is_pairs = matches!(self, Self::CountPairs | Self::PlacePairs);
         Shape { weight_words: if is_pairs { 1 + u32::from(shape.is_wide) } else { shape.weight_words }, ..shape }
