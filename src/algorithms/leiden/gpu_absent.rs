@@ -1,8 +1,8 @@
 //! Without GPUs, every search is the CPU's.
 
+use super::graph::Graph;
 use super::level::Level;
 use super::lists::Lists;
-use super::objective::Masses;
 use super::turns::Turns;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -30,12 +30,7 @@ impl Searcher {
 
     /// # Errors
     /// None.
-    pub fn coarse(
-        &self,
-        _copy: &DeviceCopy,
-        _groups: (&[u32], u32),
-        _masses: &Masses,
-    ) -> Result<Option<(Away, DeviceCopy)>> {
+    pub fn coarse(&self, _graph: &Graph, _groups: (&[u32], u32)) -> Result<Option<Graph>> {
         match *self {}
     }
 }

@@ -1,6 +1,6 @@
 //! The graph of a level: its lists, in memory or on disk, and what its vertices weigh.
 
-use super::gpu::{DeviceCopy, Searcher};
+use super::gpu::DeviceCopy;
 use super::lists::List;
 use super::making;
 use super::objective::Masses;
@@ -108,17 +108,11 @@ impl Graph {
     }
 
     /// The graph of groups. `group_of` has the group of each vertex, below `groups`, or that number for those that do
-    /// not go on; it comes back. A GPU makes it if it has the lists.
+    /// not go on; it comes back.
     ///
     /// # Errors
     /// Those of reading and writing pages, and of the device.
-    pub fn coarse(&self, group_of: Vec<u32>, groups: u32, gpu: Option<&Searcher>) -> Result<(Self, Vec<u32>)> {
-        if let Some(gpu) = gpu.filter(|_| self.is_on_device()) {
-            let (masses, reach) = self.weighed(&group_of, groups);
-            if let Some((lists, copy)) = gpu.coarse(&self.copy, (&group_of, groups), &masses)? {
-                return Ok((Self { edges: Edges::Device(lists), masses, reach, copy }, group_of));
-            }
-        }
+    pub fn coarse(&self, group_of: Vec<u32>, groups: u32) -> Result<(Self, Vec<u32>)> {
         let (edges, group_of) = match &self.edges {
             Edges::Memory(lists) => (Edges::Memory(lists.coarse(&group_of, groups)), group_of),
             Edges::Device(lists) => (Edges::Memory(lists.fetched()?.coarse(&group_of, groups)), group_of),
@@ -129,7 +123,7 @@ impl Graph {
     }
 
     /// Whether a GPU has its lists, and the CPU has not taken over.
-    fn is_on_device(&self) -> bool {
+    pub fn is_on_device(&self) -> bool {
         match &self.edges {
             Edges::Device(lists) => !lists.is_fetched(),
             _ => self.copy.is_there(),
@@ -137,7 +131,7 @@ impl Graph {
     }
 
     /// The masses and the reach of groups.
-    fn weighed(&self, group_of: &[u32], groups: u32) -> (Masses, Vec<u64>) {
+    pub fn weighed(&self, group_of: &[u32], groups: u32) -> (Masses, Vec<u64>) {
         let sums = |values: &[u64]| match values {
             [] => Vec::new(),
             _ => sums_of(group_of, groups, |at| values[at]),

@@ -13,7 +13,6 @@ use super::hierarchy::{Hierarchy, Places};
 use super::level::{Level, Watch};
 use super::moving::{self, Moving};
 use super::objective::Pull;
-use super::paged::Edges;
 use super::refining::{self, Refining};
 use super::turns::{Turns, seed_of};
 use crate::error::Result;
@@ -173,10 +172,14 @@ impl Climb {
         Groups { of, count, communities }: Groups,
         (keeps, gpu, watch): (bool, Option<&Searcher>, Watch<'_>),
     ) -> Result<Graph> {
-        let (level, of) = watch.clock.time(Part::Making, || graph.coarse(of, count, gpu))?;
-        if matches!(level.edges, Edges::Device(_)) {
-            watch.clock.count(Count::Made);
-        }
+        let make = || match gpu.map_or(Ok(None), |gpu| gpu.coarse(graph, (&of, count)))? {
+            Some(level) => {
+                watch.clock.count(Count::Made);
+                Ok((level, of))
+            }
+            None => graph.coarse(of, count),
+        };
+        let (level, of) = watch.clock.time(Part::Making, make)?;
         if keeps {
             self.levels.add(&of, count);
         }
@@ -208,7 +211,7 @@ impl Search<'_> {
     /// The errors of [`iteration`].
     pub fn resume(&self, graph: &Graph, climb: Climb, watch: Watch<'_>, save: &mut Save<'_>) -> Result<Found> {
         let of = climb.places.groups(climb.count);
-        let (level, _) = watch.clock.time(Part::Making, || graph.coarse(of, climb.count, None))?;
+        let (level, _) = watch.clock.time(Part::Making, || graph.coarse(of, climb.count))?;
         self.climb(level, climb, watch, save)
     }
 

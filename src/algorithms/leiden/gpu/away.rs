@@ -1,10 +1,9 @@
-//! Lists that only device memory has, and how much of it is in use.
+//! Lists that only device memory has.
 
 use super::resident::Resident;
 use crate::algorithms::leiden::lists::{Lists, Weights};
 use crate::device::gpu::compute::Compute;
 use crate::error::Result;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 /// A graph's copy in device memory, once there is one.
@@ -68,25 +67,5 @@ impl Away {
         let neighbours = self.compute.read(&resident.neighbours, places)?;
         let lists = Lists { starts: self.starts.clone(), lengths: Vec::new(), neighbours, weights };
         Ok(self.lists.get_or_init(|| lists))
-    }
-}
-
-/// Bytes of device memory that are in use.
-pub struct Held {
-    all: Arc<AtomicU64>,
-    bytes: u64,
-}
-
-impl Held {
-    /// Some more.
-    pub fn new(all: &Arc<AtomicU64>, bytes: u64) -> Self {
-        all.fetch_add(bytes, Relaxed);
-        Self { all: Arc::clone(all), bytes }
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.all.fetch_sub(self.bytes, Relaxed);
     }
 }

@@ -8,12 +8,14 @@
 //! A thread takes a place of an edge, whose vertex it looks for among the starts of lists: so lists of any length are
 //! divided evenly. Equal edges become one as on the CPU: if a sample of groups says that enough fewer would be left.
 
-use super::away::{Away, DeviceCopy, Held};
+use super::away::{Away, DeviceCopy};
+use super::card::{Card, Held};
 use super::modules::{EDGES, HUB_TABLE, LEVEL, PLACES_MAX, Shape, THREADS, file};
 use super::resident::Resident;
-use super::{Searcher, unless_full};
+use crate::algorithms::leiden::graph::Graph;
 use crate::algorithms::leiden::lists::{LEFT_MAX, SAMPLE, SAMPLED_MAX};
 use crate::algorithms::leiden::objective::Masses;
+use crate::algorithms::leiden::paged::Edges;
 use crate::device::gpu::compose::Module;
 use crate::device::gpu::compose::plain::{File, Parts, U64, plain};
 use crate::device::gpu::compute::{Command, Compute, Memory};
@@ -86,7 +88,7 @@ pub fn compile(compute: &Compute, shape: Shape) -> Result<()> {
 
 /// A level in the making.
 struct Making<'a> {
-    gpu: &'a Searcher,
+    card: &'a Card,
     parent: &'a Resident,
     labels: Memory,
     cursors: Memory,
@@ -109,48 +111,31 @@ struct Written {
     weights: Memory,
 }
 
-impl Searcher {
-    /// The graph of groups with these masses: `group_of` has the group of each vertex, or the number of groups. None if
-    /// it does not fit.
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn coarse(
-        &self,
-        copy: &DeviceCopy,
-        (group_of, groups): (&[u32], u32),
-        masses: &Masses,
-    ) -> Result<Option<(Away, DeviceCopy)>> {
-        let Some(parent) = copy.0.get() else { return Ok(None) };
-        let Some((resident, starts)) = unless_full(self.made(parent, (group_of, groups), masses))? else {
-            return Ok(None);
-        };
-        let resident = Arc::new(resident);
-        let copy = DeviceCopy::of(Arc::clone(&resident));
-        let away = Away { compute: Arc::clone(&self.compute), resident, starts, lists: OnceLock::new() };
-        Ok(Some((away, copy)))
-    }
-
-    fn made(
-        &self,
-        parent: &Resident,
-        (group_of, groups): (&[u32], u32),
-        masses: &Masses,
-    ) -> Result<Option<(Resident, Vec<u64>)>> {
-        let bytes = [4 * u64::from(parent.vertices), 4 * u64::from(groups)];
-        let Some(held) = self.hold(&bytes) else { return Ok(None) };
-        let memory = |label: &str, bytes: u64| self.compute.memory(label, bytes);
-        let (labels, cursors) = (memory("leiden groups", bytes[0])?, memory("leiden cursors", bytes[1])?);
-        self.compute.write(&labels, bytemuck::cast_slice(group_of))?;
-        let making = Making { gpu: self, parent, labels, cursors, groups, _held: held };
-        let rooms = making.count(None)?;
-        let tables = if making.merges(&rooms)? { making.tables(&rooms, |_| true)? } else { None };
-        let lengths = match &tables {
-            Some(tables) => making.count(Some(tables))?,
-            None => rooms,
-        };
-        making.place(tables.as_ref(), &lengths, masses)
-    }
+/// The graph of groups, if the graph is on the device and there is room: `group_of` has the group of each vertex, or the
+/// number of groups.
+///
+/// # Errors
+/// Those of the device.
+pub fn made(card: &Card, graph: &Graph, (group_of, groups): (&[u32], u32)) -> Result<Option<Graph>> {
+    let Some(parent) = graph.copy.0.get().filter(|_| graph.is_on_device()) else { return Ok(None) };
+    let bytes = [4 * u64::from(parent.vertices), 4 * u64::from(groups)];
+    let Some(held) = card.hold(&bytes) else { return Ok(None) };
+    let memory = |label: &str, bytes: u64| card.compute.memory(label, bytes);
+    let (labels, cursors) = (memory("leiden groups", bytes[0])?, memory("leiden cursors", bytes[1])?);
+    card.compute.write(&labels, bytemuck::cast_slice(group_of))?;
+    let making = Making { card, parent, labels, cursors, groups, _held: held };
+    let rooms = making.count(None)?;
+    let tables = if making.merges(&rooms)? { making.tables(&rooms, |_| true)? } else { None };
+    let lengths = match &tables {
+        Some(tables) => making.count(Some(tables))?,
+        None => rooms,
+    };
+    let (masses, reach) = graph.weighed(group_of, groups);
+    let Some((resident, starts)) = making.place(tables.as_ref(), &lengths, &masses)? else { return Ok(None) };
+    let resident = Arc::new(resident);
+    let copy = DeviceCopy::of(Arc::clone(&resident));
+    let away = Away { compute: Arc::clone(&card.compute), resident, starts, lists: OnceLock::new() };
+    Ok(Some(Graph { edges: Edges::Device(away), masses, reach, copy }))
 }
 
 impl Making<'_> {
@@ -166,7 +151,7 @@ impl Making<'_> {
 
     /// The tables of some groups with these numbers of edges, filled; none if they do not fit.
     fn tables(&self, rooms: &[u32], is_wanted: impl Fn(usize) -> bool) -> Result<Option<Tables>> {
-        let compute = &self.gpu.compute;
+        let compute = &self.card.compute;
         let slots = |(group, &room): (usize, &u32)| match is_wanted(group) {
             true => 2 * u64::from(room.min(self.groups)),
             false => 0,
@@ -174,7 +159,7 @@ impl Making<'_> {
         let starts = starts_of(rooms.iter().enumerate().map(slots));
         let slots = starts[starts.len() - 1];
         let bytes = [8 * u64::from(self.groups), 4 * slots, 4 * slots * (1 + u64::from(self.parent.shape.is_wide))];
-        let Some(held) = self.gpu.hold(&bytes).filter(|_| slots <= PLACES_MAX) else { return Ok(None) };
+        let Some(held) = self.card.hold(&bytes).filter(|_| slots <= PLACES_MAX) else { return Ok(None) };
         let tables = Tables {
             ranges: compute.memory("leiden tables", bytes[0])?,
             keys: compute.memory("leiden table keys", bytes[1])?,
@@ -191,17 +176,17 @@ impl Making<'_> {
     fn count(&self, tables: Option<&Tables>) -> Result<Vec<u32>> {
         let step = if tables.is_some() { Step::CountPairs } else { Step::Count };
         self.run(step, tables, None)?;
-        self.gpu.compute.read(&self.cursors, self.groups.into())
+        self.card.compute.read(&self.cursors, self.groups.into())
     }
 
     /// Writes lists of these lengths.
     fn place(&self, tables: Option<&Tables>, lengths: &[u32], masses: &Masses) -> Result<Option<(Resident, Vec<u64>)>> {
-        let compute = &self.gpu.compute;
+        let compute = &self.card.compute;
         let step = if tables.is_some() { Step::PlacePairs } else { Step::Place };
         let (shape, starts) = (step.made(self.parent.shape), starts_of(lengths.iter().map(|&length| length.into())));
         let places = starts[lengths.len()];
         let Some(bytes) = Resident::bytes((self.groups, places), shape) else { return Ok(None) };
-        let Some(held) = self.gpu.hold(&bytes) else { return Ok(None) };
+        let Some(held) = self.card.hold(&bytes) else { return Ok(None) };
         let resident = Resident::new(compute, (masses, places as u32), shape, (bytes, held))?;
         let ranges = ranges_of(&starts);
         compute.write(&resident.lists, bytemuck::cast_slice(&ranges))?;
@@ -214,7 +199,7 @@ impl Making<'_> {
 
     /// Submits a kernel.
     fn run(&self, step: Step, tables: Option<&Tables>, written: Option<&Written>) -> Result<()> {
-        let (compute, parent) = (&self.gpu.compute, self.parent);
+        let (compute, parent) = (&self.card.compute, self.parent);
         let reads = tables.filter(|_| step != Step::Insert);
         let (places, vertices) = match reads {
             Some(tables) => (tables.slots, self.groups),

@@ -6,10 +6,11 @@
 //!
 //! All batches of a round are one submission.
 
-use super::away::Held;
+use super::batch::Batch;
+use super::card::Held;
 use super::coarse;
 use super::modules::{BINS, COUNTERS, MOVED, Name, PART, Shape, THREADS};
-use super::resident::{Batch, Resident};
+use super::resident::Resident;
 use super::turn::Turn;
 use crate::algorithms::leiden::level::Level;
 use crate::algorithms::leiden::moving::{FULL_ROUNDS, MOVED_PART, ROUNDS_MAX};

@@ -10,7 +10,9 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `modules` | the kernels: what each is made of |
-//! | `resident` | a graph in device memory, and the batches of its vertices |
+//! | `resident` | a graph in device memory |
+//! | `batch` | the batches of its vertices |
+//! | `card` | how much device memory is in use |
 //! | `turn` | turns, as kernels read them |
 //! | `level` | moving and refining |
 //! | `coarse` | the edges of the next level |
@@ -26,6 +28,8 @@
 //! | count, place, insert | edges of the next level |
 
 mod away;
+mod batch;
+mod card;
 mod coarse;
 mod level;
 mod modules;
@@ -41,24 +45,20 @@ use super::level::Level;
 use super::lists::{Lists, Weights};
 use super::paged::Edges;
 use super::turns::Turns;
-use crate::device::gpu::compute::Compute;
 use crate::engine::Engine;
-use crate::error::{Error, GpuError, Result};
-use away::Held;
+use crate::error::Result;
+use card::{Card, unless_full};
 use level::{Buffers, Sizes};
 use modules::Shape;
 use resident::Resident;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The fewest edges, from either end, of a level on a card: below, the CPU takes less time.
 const EDGES_MIN: usize = 1 << 20;
 
 /// A GPU that looks for communities.
 pub struct Searcher {
-    compute: Arc<Compute>,
-    /// Device memory in use, in bytes.
-    held: Arc<AtomicU64>,
+    card: Card,
 }
 
 impl Searcher {
@@ -67,12 +67,12 @@ impl Searcher {
     /// # Errors
     /// Those of opening it.
     pub fn of(engine: &Engine) -> Result<Option<Self>> {
-        Ok(engine.compute()?.map(|compute| Self { compute: Arc::new(compute), held: Arc::default() }))
+        Ok(engine.compute()?.map(|compute| Self { card: Card::new(compute) }))
     }
 
     /// The adapter's name.
     pub fn name(&self) -> &str {
-        self.compute.name()
+        self.card.compute.name()
     }
 
     /// Copies a level to the device, unless it is there; none if it is too small, or too large.
@@ -81,7 +81,7 @@ impl Searcher {
     /// Those of the device.
     pub fn level<'a>(&'a self, level: &'a Level<'a>, turns: &Turns, refines: bool) -> Result<Option<OnGpu<'a>>> {
         let (Turns::Batches(bounds), Some(places)) = (turns, places(level.graph)) else { return Ok(None) };
-        if self.compute.is_discrete() && places < EDGES_MIN {
+        if self.card.compute.is_discrete() && places < EDGES_MIN {
             return Ok(None);
         }
         let clock = level.watch.clock;
@@ -89,17 +89,17 @@ impl Searcher {
         if let Some(on_gpu) = &sent {
             clock.count(Count::Moved);
             clock.time(Part::Compiling, || on_gpu.compile(refines))?;
-            self.compute.save();
+            self.card.compute.save();
         }
         Ok(sent)
     }
 
     fn send<'a>(&'a self, level: &'a Level<'a>, bounds: &[u32]) -> Result<Option<OnGpu<'a>>> {
-        let (compute, graph) = (&*self.compute, level.graph);
+        let (compute, graph) = (&*self.card.compute, level.graph);
         let Some(resident) = self.resident(graph)? else { return Ok(None) };
-        let batches = resident::batches(graph, bounds, resident.shape);
+        let batches = batch::batches(graph, bounds, resident.shape);
         let sizes = Sizes::of(graph.vertices(), &batches, resident.shape);
-        let Some(held) = self.hold(&sizes.bytes()) else { return Ok(None) };
+        let Some(held) = self.card.hold(&sizes.bytes()) else { return Ok(None) };
         let buffers = Buffers::new(compute, &sizes)?;
         Ok(Some(OnGpu { compute, level, resident, batches, buffers, _held: held }))
     }
@@ -113,29 +113,30 @@ impl Searcher {
         let places = lists.neighbours.len();
         let Some(shape) = self.shape(graph, lists) else { return Ok(None) };
         let Some(bytes) = Resident::bytes((graph.vertices(), places as u64), shape) else { return Ok(None) };
-        let Some(held) = self.hold(&bytes) else { return Ok(None) };
-        let resident = Resident::new(&self.compute, (&graph.masses, places as u32), shape, (bytes, held))?;
-        resident.send(&self.compute, lists)?;
+        let Some(held) = self.card.hold(&bytes) else { return Ok(None) };
+        let resident = Resident::new(&self.card.compute, (&graph.masses, places as u32), shape, (bytes, held))?;
+        resident.send(&self.card.compute, lists)?;
         Ok(Some(Arc::clone(graph.copy.0.get_or_init(|| Arc::new(resident)))))
     }
 
-    /// Room for buffers of these sizes; none if they do not fit.
-    fn hold(&self, bytes: &[u64]) -> Option<Held> {
-        let sum: u64 = bytes.iter().sum();
-        let fits = self.held.load(Relaxed) + sum <= self.compute.budget_bytes();
-        let all_bind = bytes.iter().all(|&bytes| bytes <= self.compute.binding_bytes_max());
-        (fits && all_bind).then(|| Held::new(&self.held, sum))
+    /// The graph of groups: `group_of` has the group of each vertex, or the number of groups. None unless the graph is on
+    /// the device, or if it does not fit.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn coarse(&self, graph: &Graph, (group_of, groups): (&[u32], u32)) -> Result<Option<Graph>> {
+        unless_full(coarse::made(&self.card, graph, (group_of, groups)))
     }
 
     /// What a level's kernels depend on; none if the device cannot run them.
     fn shape(&self, graph: &Graph, lists: &Lists) -> Option<Shape> {
-        let is_wide = resident::is_wide(graph);
+        let is_wide = batch::is_wide(graph);
         let weight_words = match lists.weights {
             Weights::Ones => 0,
             Weights::Narrow(_) => 1,
             Weights::Wide(_) => 2,
         };
-        let (workgroup_bytes, buffers) = self.compute.limits();
+        let (workgroup_bytes, buffers) = self.card.compute.limits();
         let slots = Shape::slots_in(workgroup_bytes, is_wide).filter(|_| buffers >= modules::BUFFERS_MAX)?;
         Some(Shape { is_wide, is_directed: !graph.masses.into.is_empty(), weight_words, slots })
     }
@@ -147,13 +148,5 @@ fn places(graph: &Graph) -> Option<usize> {
         Edges::Memory(lists) => Some(lists.neighbours.len()),
         Edges::Device(lists) => Some(lists.resident.places as usize),
         Edges::Disk(_) => None,
-    }
-}
-
-/// Nothing if device memory is full.
-fn unless_full<T>(made: Result<Option<T>>) -> Result<Option<T>> {
-    match made {
-        Err(Error::Gpu(GpuError::OutOfMemory { .. })) => Ok(None),
-        other => other,
     }
 }
