@@ -7,7 +7,7 @@ use crate::reference::*;
 use crate::setting::{Setting, on_cpu};
 use std::sync::Arc;
 use topostream::VertexId;
-use topostream::algorithms::leiden::{Clock, Leiden, Objective, Part};
+use topostream::algorithms::leiden::{Clock, Count, Leiden, Objective};
 use topostream::device::gpu::compose::plain::{Parts, U64, plain};
 use topostream::device::gpu::compute::{Command, Compute};
 use topostream::device::gpu::{Gpu, GpuOptions, adapters};
@@ -32,14 +32,15 @@ fn graph(vertices: u32, edges: usize) -> EdgeList {
     EdgeList::new(vertices + 400, all)
 }
 
-/// The labels, the quality's bits, the devices, and whether a GPU has searched.
-fn run(store: &TestStore, leiden: &Leiden, options: EngineOptions) -> (Vec<VertexId>, u64, String, bool) {
+/// The labels, the qualities' bits, the devices, and the levels that a GPU has moved and made.
+fn run(store: &TestStore, leiden: &Leiden, options: EngineOptions) -> (Vec<VertexId>, Vec<u64>, String, [u64; 2]) {
     let clock = Arc::new(Clock::default());
     let leiden = Leiden { qualities: Arc::default(), clock: Arc::clone(&clock), ..leiden.clone() };
     let found = leiden.run(&store.engine(options), &mut |_| {}).unwrap();
     let labels = found.last().column::<VertexId>("community").unwrap();
-    let bits = found.qualities()[0].value.to_bits();
-    (labels.iter().copied().collect(), bits, found.report.device.clone(), clock.seconds(Part::Sending) > 0.0)
+    let bits = found.qualities().iter().map(|quality| quality.value.to_bits()).collect();
+    let levels = [Count::Moved, Count::Made].map(|count| clock.levels(count));
+    (labels.iter().copied().collect(), bits, found.report.device.clone(), levels)
 }
 
 /// Runs it on both devices.
@@ -48,9 +49,12 @@ fn same(store: &TestStore, leiden: &Leiden, what: &str) {
     let expected = run(store, leiden, on_cpu(setting.options()));
     let found = run(store, leiden, setting.options());
     let device = format!(" and {}", adapter::report().name);
-    assert!(found.2.ends_with(&device) && found.3 && !expected.3, "{what}: {}", found.2);
+    assert!(found.2.ends_with(&device), "{what}: {}", found.2);
+    // Every iteration has a level after the first.
+    assert!(expected.3 == [0; 2] && found.3[1] >= leiden.resolutions.len() as u64, "{what}: levels {:?}", found.3);
+    assert!(found.3[0] > found.3[1] || leiden.iterations > 1, "{what}: levels {:?}", found.3);
     let wrong = expected.0.iter().zip(&found.0).filter(|(expected, found)| expected != found).count();
-    assert_eq!((wrong, expected.1), (0, found.1), "{what}: {wrong} of {} labels", expected.0.len());
+    assert_eq!((wrong, &expected.1), (0, &found.1), "{what}: {wrong} of {} labels", expected.0.len());
 }
 
 /// A kernel that calculates with two numbers of 128 bits each thread.

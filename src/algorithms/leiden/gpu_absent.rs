@@ -1,6 +1,8 @@
 //! Without GPUs, every search is the CPU's.
 
 use super::level::Level;
+use super::lists::Lists;
+use super::objective::Masses;
 use super::turns::Turns;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -22,7 +24,55 @@ impl Searcher {
 
     /// # Errors
     /// None.
-    pub fn level(&self, _level: &Level<'_>, _turns: &Turns, _is: (bool, bool)) -> Result<Option<OnGpu<'_>>> {
+    pub fn level(&self, _level: &Level<'_>, _turns: &Turns, _refines: bool) -> Result<Option<OnGpu<'_>>> {
+        match *self {}
+    }
+
+    /// # Errors
+    /// None.
+    pub fn coarse(
+        &self,
+        _copy: &DeviceCopy,
+        _groups: (&[u32], u32),
+        _masses: &Masses,
+    ) -> Result<Option<(Away, DeviceCopy)>> {
+        match *self {}
+    }
+}
+
+/// There is none.
+#[derive(Default)]
+pub struct DeviceCopy;
+
+impl DeviceCopy {
+    /// Whether there is one.
+    pub fn is_there(&self) -> bool {
+        false
+    }
+}
+
+/// There are none.
+pub enum Away {}
+
+impl Away {
+    /// The number of vertices.
+    pub fn vertices(&self) -> u32 {
+        match *self {}
+    }
+
+    /// The length of a vertex's list.
+    pub fn degree(&self, _vertex: u32) -> usize {
+        match *self {}
+    }
+
+    /// Whether main memory has them.
+    pub fn is_fetched(&self) -> bool {
+        match *self {}
+    }
+
+    /// # Errors
+    /// None.
+    pub fn fetched(&self) -> Result<&Lists> {
         match *self {}
     }
 }

@@ -1,5 +1,6 @@
 //! The graph of a level: its lists, in memory or on disk, and what its vertices weigh.
 
+use super::gpu::{DeviceCopy, Searcher};
 use super::lists::List;
 use super::making;
 use super::objective::Masses;
@@ -19,6 +20,8 @@ pub struct Graph {
     pub masses: Masses,
     /// The lengths of the lists of the graph's vertices that each has become; at the first level those are its own.
     pub reach: Vec<u64>,
+    /// Its copy in device memory, once there is one.
+    pub copy: DeviceCopy,
 }
 
 impl Graph {
@@ -27,6 +30,7 @@ impl Graph {
         match &self.edges {
             Edges::Memory(lists) => lists.vertices(),
             Edges::Disk(lists) => lists.vertices(),
+            Edges::Device(lists) => lists.vertices(),
         }
     }
 
@@ -36,6 +40,7 @@ impl Graph {
         match &self.edges {
             Edges::Memory(lists) => lists.degree(vertex),
             Edges::Disk(lists) => lists.degree(vertex),
+            Edges::Device(lists) => lists.degree(vertex),
         }
     }
 
@@ -52,29 +57,37 @@ impl Graph {
     /// Passes the lists of vertices in ascending order, on all threads, each with its index in `vertices`.
     ///
     /// # Errors
-    /// Those of reading pages.
+    /// Those of reading pages, and of the device.
     pub fn visit(&self, vertices: &[u32], take: impl Fn(&mut Tally, usize, u32, &List<'_>) + Sync) -> Result<()> {
-        match &self.edges {
-            Edges::Memory(lists) => {
-                lists.shares(vertices).into_par_iter().with_max_len(1).for_each(|share| {
-                    Tally::borrow(|tally| {
-                        share.for_each(|at| take(tally, at, vertices[at], &lists.list(vertices[at])));
-                    });
-                });
-                Ok(())
-            }
+        let lists = match &self.edges {
             Edges::Disk(lists) => {
                 lists.visit(vertices, |(), tally, at, vertex, list| take(tally, at, vertex, list))?;
-                Ok(())
+                return Ok(());
             }
-        }
+            Edges::Memory(lists) => lists,
+            Edges::Device(lists) => lists.fetched()?,
+        };
+        lists.shares(vertices).into_par_iter().with_max_len(1).for_each(|share| {
+            Tally::borrow(|tally| {
+                share.for_each(|at| take(tally, at, vertices[at], &lists.list(vertices[at])));
+            });
+        });
+        Ok(())
     }
 
     /// Passes the lists of vertices one after another, in the order given: of a graph in memory, as small ones are.
-    pub fn visit_in_turn(&self, vertices: &[u32], mut take: impl FnMut(&mut Tally, u32, &List<'_>)) {
-        let Edges::Memory(lists) = &self.edges else { unreachable!("graphs of few edges are in memory") };
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn visit_in_turn(&self, vertices: &[u32], mut take: impl FnMut(&mut Tally, u32, &List<'_>)) -> Result<()> {
+        let lists = match &self.edges {
+            Edges::Memory(lists) => lists,
+            Edges::Device(lists) => lists.fetched()?,
+            Edges::Disk(_) => unreachable!("graphs of few edges are in memory"),
+        };
         let mut tally = Tally::default();
         vertices.iter().for_each(|&vertex| take(&mut tally, vertex, &lists.list(vertex)));
+        Ok(())
     }
 
     /// Numbers the groups of vertices that have neighbours from 0, in the order of their labels, which are numbers of
@@ -95,22 +108,42 @@ impl Graph {
     }
 
     /// The graph of groups. `group_of` has the group of each vertex, below `groups`, or that number for those that do
-    /// not go on; it comes back.
+    /// not go on; it comes back. A GPU makes it if it has the lists.
     ///
     /// # Errors
-    /// Those of reading and writing pages.
-    pub fn coarse(&self, group_of: Vec<u32>, groups: u32) -> Result<(Self, Vec<u32>)> {
+    /// Those of reading and writing pages, and of the device.
+    pub fn coarse(&self, group_of: Vec<u32>, groups: u32, gpu: Option<&Searcher>) -> Result<(Self, Vec<u32>)> {
+        if let Some(gpu) = gpu.filter(|_| self.is_on_device()) {
+            let (masses, reach) = self.weighed(&group_of, groups);
+            if let Some((lists, copy)) = gpu.coarse(&self.copy, (&group_of, groups), &masses)? {
+                return Ok((Self { edges: Edges::Device(lists), masses, reach, copy }, group_of));
+            }
+        }
         let (edges, group_of) = match &self.edges {
             Edges::Memory(lists) => (Edges::Memory(lists.coarse(&group_of, groups)), group_of),
+            Edges::Device(lists) => (Edges::Memory(lists.fetched()?.coarse(&group_of, groups)), group_of),
             Edges::Disk(lists) => making::coarse(lists, group_of, groups)?,
         };
+        let (masses, reach) = self.weighed(&group_of, groups);
+        Ok((Self { edges, masses, reach, copy: DeviceCopy::default() }, group_of))
+    }
+
+    /// Whether a GPU has its lists, and the CPU has not taken over.
+    fn is_on_device(&self) -> bool {
+        match &self.edges {
+            Edges::Device(lists) => !lists.is_fetched(),
+            _ => self.copy.is_there(),
+        }
+    }
+
+    /// The masses and the reach of groups.
+    fn weighed(&self, group_of: &[u32], groups: u32) -> (Masses, Vec<u64>) {
         let sums = |values: &[u64]| match values {
             [] => Vec::new(),
-            _ => sums_of(&group_of, groups, |at| values[at]),
+            _ => sums_of(group_of, groups, |at| values[at]),
         };
         let masses = Masses { out: sums(&self.masses.out), into: sums(&self.masses.into) };
-        let reach = sums_of(&group_of, groups, |at| self.reach(at as u32));
-        Ok((Self { edges, masses, reach }, group_of))
+        (masses, sums_of(group_of, groups, |at| self.reach(at as u32)))
     }
 }
 

@@ -62,10 +62,10 @@ const SHARE: usize = 1 << 12;
 /// Edges, and groups, that a thread takes at a time.
 const CHUNK: u64 = 1 << 14;
 /// Of so many groups, one says how many edges would be left if equal ones became one, unless its list is long.
-const SAMPLE: usize = 64;
-const SAMPLED_MAX: u64 = 1 << 14;
+pub const SAMPLE: usize = 64;
+pub const SAMPLED_MAX: u64 = 1 << 14;
 /// Equal edges become one if at most this part of all are left then: it takes as long as several passes over all.
-const LEFT_MAX: f64 = 0.7;
+pub const LEFT_MAX: f64 = 0.7;
 
 impl<'a> List<'a> {
     /// Of these neighbours, and the weights of the edges to them.
@@ -269,22 +269,26 @@ impl Lists {
         Made::together(chunks.map_init(Tally::default, of_chunk).collect())
     }
 
-    /// The same edges, without those within groups.
+    /// The same edges, without those within groups, and without those of weight 0, as sums have none.
     fn renamed(&self, members: &Members, group_of: &[u32]) -> Self {
         let mut lists = Self { starts: members.rooms.clone(), ..Self::default() };
         let edges = lists.starts[members.groups()];
         lists.lengths = vec![0; members.groups()];
         lists.neighbours = zeroed(edges);
         match &self.weights {
-            Weights::Ones => self.rename((members, group_of), &mut lists, &mut [], |_| ()),
+            Weights::Ones => self.rename((members, group_of), &mut lists, &mut [], |_| Some(())),
             Weights::Narrow(of) => {
                 let mut weights = zeroed(edges);
-                self.rename((members, group_of), &mut lists, &mut weights, |at| of[at]);
+                self.rename((members, group_of), &mut lists, &mut weights, |at| {
+                    Some(of[at]).filter(|&weight| weight > 0)
+                });
                 lists.weights = Weights::Narrow(weights);
             }
             Weights::Wide(of) => {
                 let mut weights = zeroed(edges);
-                self.rename((members, group_of), &mut lists, &mut weights, |at| of[at]);
+                self.rename((members, group_of), &mut lists, &mut weights, |at| {
+                    Some(of[at]).filter(|&weight| weight > 0)
+                });
                 lists.weights = Weights::Wide(weights);
             }
         }
@@ -296,7 +300,7 @@ impl Lists {
         (members, group_of): (&Members, &[u32]),
         lists: &mut Self,
         weights: &mut [W],
-        weight_at: impl Fn(usize) -> W + Sync,
+        weight_at: impl Fn(usize) -> Option<W> + Sync,
     ) {
         let mut chunks = Vec::new();
         let (mut neighbours, mut lengths) = (&mut lists.neighbours[..], &mut lists.lengths[..]);
@@ -317,10 +321,12 @@ impl Lists {
                 for &vertex in members.each(group) {
                     for from in self.range(vertex) {
                         let other = group_of[self.neighbours[from] as usize];
-                        if other as usize != group {
+                        if other as usize != group
+                            && let Some(weight) = weight_at(from)
+                        {
                             neighbours[at] = other;
-                            if let Some(weight) = weights.get_mut(at) {
-                                *weight = weight_at(from);
+                            if let Some(place) = weights.get_mut(at) {
+                                *place = weight;
                             }
                             at += 1;
                         }

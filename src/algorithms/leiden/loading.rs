@@ -1,5 +1,6 @@
 //! Reads all lists into memory, each edge at both of its ends.
 
+use super::gpu::DeviceCopy;
 use super::graph::Graph;
 use super::lists::{Lists, Weights};
 use super::objective::{Masses, Objective, TOTAL_BITS};
@@ -144,7 +145,7 @@ impl Loaded {
         }
         let total = strengths.total(0);
         let masses = strengths.or_ones(objective);
-        (Graph { edges: Edges::Memory(lists), masses, reach: Vec::new() }, total)
+        (Graph { edges: Edges::Memory(lists), masses, reach: Vec::new(), copy: DeviceCopy::default() }, total)
     }
 
     /// Closes the gaps that loops have left in lists.

@@ -47,7 +47,7 @@ mod surveying;
 mod tally;
 mod turns;
 
-pub use clock::{Clock, Part};
+pub use clock::{Clock, Count, Part};
 pub use hierarchy::Hierarchy;
 pub use naming::{Naming, Quality};
 pub use objective::{Objective, RESOLUTION_MAX};
@@ -58,7 +58,7 @@ use crate::error::{Error, Result};
 use crate::model::Parameters;
 use crate::pages::adjacency::{degree, in_degrees};
 use crate::report::RunReport;
-use gpu::Searcher;
+use gpu::{DeviceCopy, Searcher};
 use graph::Graph;
 use level::Watch;
 use loading::{Loaded, Loading};
@@ -418,6 +418,7 @@ impl Read {
         let (degrees, strengths, total) = survey.finish();
         let lists = PagedLists::of_graph(shared, (weights, quantum), degrees, room.scratch.clone());
         let masses = strengths.or_ones(leiden.objective);
-        Ok((Graph { edges: Edges::Disk(Arc::new(lists)), masses, reach: Vec::new() }, total))
+        let (edges, copy) = (Edges::Disk(Arc::new(lists)), DeviceCopy::default());
+        Ok((Graph { edges, masses, reach: Vec::new(), copy }, total))
     }
 }

@@ -113,7 +113,7 @@ impl<'a> Moving<'a> {
                     let next = self.decide(vertex, list, tally);
                     moved += self.apply((vertex, next), &mut Shifts::of(&self.sums));
                 }
-            });
+            })?;
             self.end_round(moved);
             if self.ended {
                 break;

@@ -4,6 +4,7 @@
 //!  vertices of a turn ─▶ by block, a page or as many as a list needs ─▶ read, decode ─▶ whole lists ─▶ decisions
 //! ```
 
+use super::gpu::Away;
 use super::lists::{List, ListWeights, Lists, Weights};
 use super::quantum::{Quantum, ordered};
 use super::scratch::Scratch;
@@ -31,6 +32,8 @@ pub enum Edges {
     Memory(Lists),
     /// On disk.
     Disk(Arc<PagedLists>),
+    /// In device memory.
+    Device(Away),
 }
 
 /// The lists of a level on disk.

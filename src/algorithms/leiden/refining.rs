@@ -113,7 +113,7 @@ impl<'a> Refining<'a> {
                 let next = self.decide(vertex, list, tally);
                 self.apply((vertex, next), &mut Shifts::of(&self.sums));
             }
-        });
+        })?;
         Ok(())
     }
 

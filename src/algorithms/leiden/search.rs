@@ -6,13 +6,14 @@
 //!             └── communities of the vertices that groups are ◀┘
 //! ```
 
-use super::clock::Part;
+use super::clock::{Count, Part};
 use super::gpu::{OnGpu, Searcher};
 use super::graph::Graph;
 use super::hierarchy::{Hierarchy, Places};
 use super::level::{Level, Watch};
 use super::moving::{self, Moving};
 use super::objective::Pull;
+use super::paged::Edges;
 use super::refining::{self, Refining};
 use super::turns::{Turns, seed_of};
 use crate::error::Result;
@@ -99,7 +100,7 @@ fn process(
     let (turns, linked) = (Turns::of(graph, level_seed), graph.linked());
     let levels: Vec<Level<'_>> =
         searches.iter().map(|search| Level { graph, pull: search.pull, number, watch }).collect();
-    let on_gpu = |level| gpu.map_or(Ok(None), |gpu| gpu.level(level, &turns, (number == 0, refines)));
+    let on_gpu = |level| gpu.map_or(Ok(None), |gpu| gpu.level(level, &turns, refines));
     let on_gpu = levels.iter().map(on_gpu).collect::<Result<Option<Vec<OnGpu<'_>>>>>()?;
     let moved = watch.clock.time(Part::Moving, || match &on_gpu {
         Some(all) => all.iter().zip(communities).map(|(on_gpu, of)| on_gpu.moved(&of, level_seed)).collect(),
@@ -170,9 +171,12 @@ impl Climb {
         &mut self,
         graph: &Graph,
         Groups { of, count, communities }: Groups,
-        (keeps, watch): (bool, Watch<'_>),
+        (keeps, gpu, watch): (bool, Option<&Searcher>, Watch<'_>),
     ) -> Result<Graph> {
-        let (level, of) = watch.clock.time(Part::Making, || graph.coarse(of, count))?;
+        let (level, of) = watch.clock.time(Part::Making, || graph.coarse(of, count, gpu))?;
+        if matches!(level.edges, Edges::Device(_)) {
+            watch.clock.count(Count::Made);
+        }
         if keeps {
             self.levels.add(&of, count);
         }
@@ -194,7 +198,7 @@ impl Search<'_> {
         };
         let (communities, levels) = (Vec::new(), Hierarchy::default());
         let mut climb = Climb { number: 0, places, count: 0, communities, moved: first.moved, levels };
-        let level = climb.step(graph, groups, (self.keeps_levels, watch))?;
+        let level = climb.step(graph, groups, (self.keeps_levels, self.gpu, watch))?;
         self.climb(level, climb, watch, save)
     }
 
@@ -204,7 +208,7 @@ impl Search<'_> {
     /// The errors of [`iteration`].
     pub fn resume(&self, graph: &Graph, climb: Climb, watch: Watch<'_>, save: &mut Save<'_>) -> Result<Found> {
         let of = climb.places.groups(climb.count);
-        let (level, _) = watch.clock.time(Part::Making, || graph.coarse(of, climb.count))?;
+        let (level, _) = watch.clock.time(Part::Making, || graph.coarse(of, climb.count, None))?;
         self.climb(level, climb, watch, save)
     }
 
@@ -221,7 +225,7 @@ impl Search<'_> {
                     return Ok(Found { communities: places.labels(&communities), moved, levels });
                 }
             };
-            level = climb.step(&level, groups, (self.keeps_levels, watch))?;
+            level = climb.step(&level, groups, (self.keeps_levels, self.gpu, watch))?;
         }
     }
 }

@@ -6,6 +6,8 @@
 //!
 //! All batches of a round are one submission.
 
+use super::away::Held;
+use super::coarse;
 use super::modules::{BINS, COUNTERS, MOVED, Name, PART, Shape, THREADS};
 use super::resident::{Batch, Resident};
 use super::turn::Turn;
@@ -29,6 +31,7 @@ pub struct OnGpu<'a> {
     pub(super) resident: Arc<Resident>,
     pub(super) batches: Vec<Batch>,
     pub(super) buffers: Buffers,
+    pub(super) _held: Held,
 }
 
 /// What changes while vertices move or are refined.
@@ -259,7 +262,10 @@ impl OnGpu<'_> {
         let wanted = both.filter(|&(name, refining)| !refining || refines && name != Name::HubActivate);
         let compile =
             |(name, refining): (Name, bool)| self.compute.kernel(&name.module(self.resident.shape, refining)).map(drop);
-        wanted.collect::<Vec<_>>().into_par_iter().with_max_len(1).try_for_each(compile)
+        let wanted: Vec<_> = wanted.collect();
+        let own = || wanted.into_par_iter().with_max_len(1).try_for_each(compile);
+        let (own, next) = rayon::join(own, || coarse::compile(self.compute, self.resident.shape));
+        own.and(next)
     }
 
     /// Whether there are lists of a bin.

@@ -2,8 +2,9 @@
 //! CPU.
 //!
 //! ```text
-//!  lists ─▶ device memory ─▶ moving ─▶ communities ─▶ refining ─▶ groups      levels that are small, or do not fit,
-//!                                                                             are the CPU's
+//!  lists ─▶ device memory ─▶ moving ─▶ communities ─▶ refining ─▶ groups ─┐    levels that are small, or do not fit,
+//!                              ▲                                           │    are the CPU's
+//!                              └─── edges of the next level ◀──────────────┘
 //! ```
 //!
 //! | module | contents |
@@ -12,6 +13,8 @@
 //! | `resident` | a graph in device memory, and the batches of its vertices |
 //! | `turn` | turns, as kernels read them |
 //! | `level` | moving and refining |
+//! | `coarse` | the edges of the next level |
+//! | `away` | lists that only device memory has |
 //!
 //! | kernels | |
 //! | --- | --- |
@@ -20,35 +23,42 @@
 //! | decide | the weights of a list's edges by group, and the best group: 8 or 32 threads a list, one an edge; or a workgroup a list, with a table in workgroup memory |
 //! | hubs | parts of long lists: tables in device memory (add), the best of each part (best), of a list (pick) |
 //! | apply | vertices move: masses and sizes change |
+//! | count, place, insert | edges of the next level |
 
+mod away;
+mod coarse;
 mod level;
 mod modules;
 mod resident;
 mod turn;
 
+pub use away::{Away, DeviceCopy};
 pub use level::OnGpu;
 
-use super::clock::Part;
+use super::clock::{Count, Part};
+use super::graph::Graph;
 use super::level::Level;
-use super::lists::Weights;
+use super::lists::{Lists, Weights};
 use super::paged::Edges;
 use super::turns::Turns;
 use crate::device::gpu::compute::Compute;
 use crate::engine::Engine;
 use crate::error::{Error, GpuError, Result};
+use away::Held;
 use level::{Buffers, Sizes};
 use modules::Shape;
 use resident::Resident;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The fewest edges, from either end, of a level on a card: below, the CPU takes less time.
 const EDGES_MIN: usize = 1 << 20;
 
 /// A GPU that looks for communities.
 pub struct Searcher {
-    compute: Compute,
-    /// The first level's graph, which all iterations begin with.
-    first: Mutex<Option<Arc<Resident>>>,
+    compute: Arc<Compute>,
+    /// Device memory in use, in bytes.
+    held: Arc<AtomicU64>,
 }
 
 impl Searcher {
@@ -57,7 +67,7 @@ impl Searcher {
     /// # Errors
     /// Those of opening it.
     pub fn of(engine: &Engine) -> Result<Option<Self>> {
-        Ok(engine.compute()?.map(|compute| Self { compute, first: Mutex::default() }))
+        Ok(engine.compute()?.map(|compute| Self { compute: Arc::new(compute), held: Arc::default() }))
     }
 
     /// The adapter's name.
@@ -65,64 +75,61 @@ impl Searcher {
         self.compute.name()
     }
 
-    /// Copies a level to the device; none if it is too small, or too large.
+    /// Copies a level to the device, unless it is there; none if it is too small, or too large.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn level<'a>(
-        &'a self,
-        level: &'a Level<'a>,
-        turns: &Turns,
-        (is_first, refines): (bool, bool),
-    ) -> Result<Option<OnGpu<'a>>> {
-        let (Turns::Batches(bounds), Edges::Memory(lists)) = (turns, &level.graph.edges) else { return Ok(None) };
-        if self.compute.is_discrete() && lists.neighbours.len() < EDGES_MIN {
+    pub fn level<'a>(&'a self, level: &'a Level<'a>, turns: &Turns, refines: bool) -> Result<Option<OnGpu<'a>>> {
+        let (Turns::Batches(bounds), Some(places)) = (turns, places(level.graph)) else { return Ok(None) };
+        if self.compute.is_discrete() && places < EDGES_MIN {
             return Ok(None);
         }
-        let sent = match level.watch.clock.time(Part::Sending, || self.send(level, bounds, is_first)) {
-            Err(Error::Gpu(GpuError::OutOfMemory { .. })) => return Ok(None),
-            other => other?,
-        };
+        let clock = level.watch.clock;
+        let sent = clock.time(Part::Sending, || unless_full(self.send(level, bounds)))?;
         if let Some(on_gpu) = &sent {
-            level.watch.clock.time(Part::Compiling, || on_gpu.compile(refines))?;
+            clock.count(Count::Moved);
+            clock.time(Part::Compiling, || on_gpu.compile(refines))?;
             self.compute.save();
         }
         Ok(sent)
     }
 
-    fn send<'a>(&'a self, level: &'a Level<'a>, bounds: &[u32], is_first: bool) -> Result<Option<OnGpu<'a>>> {
-        let compute = &self.compute;
-        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = first.clone().filter(|_| is_first);
-        let Some(shape) = kept.as_ref().map_or_else(|| self.shape(level), |kept| Some(kept.shape)) else {
-            return Ok(None);
-        };
-        let batches = resident::batches(level.graph, bounds, shape);
-        let sizes = Sizes::of(level.graph.vertices(), &batches, shape);
-        let Some(graph_bytes) = Resident::bytes(level.graph, shape) else { return Ok(None) };
-        let bytes = || graph_bytes.into_iter().chain(sizes.bytes());
-        let held: u64 = first.as_ref().filter(|_| !is_first).map_or(0, |first| first.bytes);
-        let fits = held + bytes().sum::<u64>() <= compute.budget_bytes();
-        if !fits || bytes().any(|bytes| bytes > compute.binding_bytes_max()) {
-            return Ok(None);
+    fn send<'a>(&'a self, level: &'a Level<'a>, bounds: &[u32]) -> Result<Option<OnGpu<'a>>> {
+        let (compute, graph) = (&*self.compute, level.graph);
+        let Some(resident) = self.resident(graph)? else { return Ok(None) };
+        let batches = resident::batches(graph, bounds, resident.shape);
+        let sizes = Sizes::of(graph.vertices(), &batches, resident.shape);
+        let Some(held) = self.hold(&sizes.bytes()) else { return Ok(None) };
+        let buffers = Buffers::new(compute, &sizes)?;
+        Ok(Some(OnGpu { compute, level, resident, batches, buffers, _held: held }))
+    }
+
+    /// A graph in device memory; none if it does not fit.
+    fn resident(&self, graph: &Graph) -> Result<Option<Arc<Resident>>> {
+        if let Some(resident) = graph.copy.0.get() {
+            return Ok(Some(Arc::clone(resident)));
         }
-        let resident = match kept {
-            Some(kept) => kept,
-            None => match Resident::new(compute, level.graph, shape)? {
-                Some(resident) => Arc::new(resident),
-                None => return Ok(None),
-            },
-        };
-        if is_first {
-            *first = Some(Arc::clone(&resident));
-        }
-        Ok(Some(OnGpu { compute, level, resident, batches, buffers: Buffers::new(compute, &sizes)? }))
+        let Edges::Memory(lists) = &graph.edges else { return Ok(None) };
+        let places = lists.neighbours.len();
+        let Some(shape) = self.shape(graph, lists) else { return Ok(None) };
+        let Some(bytes) = Resident::bytes((graph.vertices(), places as u64), shape) else { return Ok(None) };
+        let Some(held) = self.hold(&bytes) else { return Ok(None) };
+        let resident = Resident::new(&self.compute, (&graph.masses, places as u32), shape, (bytes, held))?;
+        resident.send(&self.compute, lists)?;
+        Ok(Some(Arc::clone(graph.copy.0.get_or_init(|| Arc::new(resident)))))
+    }
+
+    /// Room for buffers of these sizes; none if they do not fit.
+    fn hold(&self, bytes: &[u64]) -> Option<Held> {
+        let sum: u64 = bytes.iter().sum();
+        let fits = self.held.load(Relaxed) + sum <= self.compute.budget_bytes();
+        let all_bind = bytes.iter().all(|&bytes| bytes <= self.compute.binding_bytes_max());
+        (fits && all_bind).then(|| Held::new(&self.held, sum))
     }
 
     /// What a level's kernels depend on; none if the device cannot run them.
-    fn shape(&self, level: &Level<'_>) -> Option<Shape> {
-        let Edges::Memory(lists) = &level.graph.edges else { return None };
-        let is_wide = resident::is_wide(level.graph);
+    fn shape(&self, graph: &Graph, lists: &Lists) -> Option<Shape> {
+        let is_wide = resident::is_wide(graph);
         let weight_words = match lists.weights {
             Weights::Ones => 0,
             Weights::Narrow(_) => 1,
@@ -130,6 +137,23 @@ impl Searcher {
         };
         let (workgroup_bytes, buffers) = self.compute.limits();
         let slots = Shape::slots_in(workgroup_bytes, is_wide).filter(|_| buffers >= modules::BUFFERS_MAX)?;
-        Some(Shape { is_wide, is_directed: !level.graph.masses.into.is_empty(), weight_words, slots })
+        Some(Shape { is_wide, is_directed: !graph.masses.into.is_empty(), weight_words, slots })
+    }
+}
+
+/// The places of a graph's edges, unless it is on disk.
+fn places(graph: &Graph) -> Option<usize> {
+    match &graph.edges {
+        Edges::Memory(lists) => Some(lists.neighbours.len()),
+        Edges::Device(lists) => Some(lists.resident.places as usize),
+        Edges::Disk(_) => None,
+    }
+}
+
+/// Nothing if device memory is full.
+fn unless_full<T>(made: Result<Option<T>>) -> Result<Option<T>> {
+    match made {
+        Err(Error::Gpu(GpuError::OutOfMemory { .. })) => Ok(None),
+        other => other,
     }
 }

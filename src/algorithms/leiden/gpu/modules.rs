@@ -17,6 +17,8 @@ pub const MOVED: u32 = 0;
 pub const COUNTERS: u32 = 8;
 /// Among those of a turn: the parts of long lists, behind the lists of each bin.
 const PARTS: u32 = BINS as u32;
+/// The most places of edges: their numbers, and those of threads that do nothing, have 32 bits.
+pub const PLACES_MAX: u64 = u32::MAX as u64 - (1 << 24);
 /// The most buffers that a kernel binds.
 pub const BUFFERS_MAX: u32 = 16;
 /// Bytes of a choice for each thread (choice.wgsl), and of little else.
@@ -152,7 +154,7 @@ impl Name {
                 files.extend(match self {
                     Self::Decide(0 | 1) => vec![SMALL],
                     Self::Decide(2 | 3) => vec![TABLE, MIDDLE],
-                    Self::HubAdd => vec![TABLE, HUBS, HUB_ADD],
+                    Self::HubAdd => vec![TABLE, HUBS, HUB_TABLE, HUB_ADD],
                     Self::HubBest => vec![HUBS, HUB_BEST],
                     Self::HubActivate => vec![HUBS, HUB_ACTIVATE],
                     _ => vec![HUBS, HUB_PICK],
@@ -170,8 +172,8 @@ macro_rules! file {
     };
 }
 
-const LEVEL: File = file!("level.wgsl");
-const EDGES: File = file!("edges.wgsl");
+pub(super) const LEVEL: File = file!("level.wgsl");
+pub(super) const EDGES: File = file!("edges.wgsl");
 const WIDE: File = file!("wide.wgsl");
 const CHOICE: File = file!("choice.wgsl");
 const MOVING: File = file!("moving.wgsl");
@@ -180,6 +182,7 @@ const SMALL: File = file!("small.wgsl");
 const TABLE: File = file!("table.wgsl");
 const MIDDLE: File = file!("middle.wgsl");
 const HUBS: File = file!("hubs.wgsl");
+pub(super) const HUB_TABLE: File = file!("hub_table.wgsl");
 const HUB_ADD: File = file!("hub_add.wgsl");
 const HUB_BEST: File = file!("hub_best.wgsl");
 const HUB_PICK: File = file!("hub_pick.wgsl");
@@ -194,6 +197,8 @@ const APPLY_REFINING: File = file!("apply_refining.wgsl");
 const BEGIN: File = file!("begin.wgsl");
 const BEGIN_MOVING: File = file!("begin_moving.wgsl");
 const BEGIN_REFINING: File = file!("begin_refining.wgsl");
+
+pub(super) use file;
 
 #[cfg(test)]
 mod tests {

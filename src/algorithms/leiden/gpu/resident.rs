@@ -1,6 +1,7 @@
 //! A level's graph in device memory, and the batches of its vertices.
 
-use super::modules::{BINS, PART, Shape};
+use super::away::Held;
+use super::modules::{BINS, PART, PLACES_MAX, Shape};
 use crate::algorithms::leiden::graph::Graph;
 use crate::algorithms::leiden::lists::{Lists, Weights};
 use crate::algorithms::leiden::objective::Masses;
@@ -15,6 +16,8 @@ pub struct Resident {
     pub shape: Shape,
     /// The number of vertices.
     pub vertices: u32,
+    /// The edges of all lists, and room between them.
+    pub places: u32,
     /// Where lists begin and end: two words a vertex.
     pub lists: Memory,
     /// The neighbours of all vertices.
@@ -23,8 +26,8 @@ pub struct Resident {
     pub weights: Memory,
     /// The masses of vertices.
     pub masses: Memory,
-    /// The bytes of all.
-    pub bytes: u64,
+    /// The memory of all.
+    pub _held: Held,
 }
 
 /// The vertices of a batch.
@@ -39,43 +42,50 @@ pub struct Batch {
 }
 
 impl Resident {
-    /// The bytes of a graph's buffers; none if it is on disk, or too large for numbers of 32 bits.
-    pub fn bytes(graph: &Graph, shape: Shape) -> Option<[u64; 4]> {
-        let Edges::Memory(lists) = &graph.edges else { return None };
-        let (vertices, edges) = (u64::from(lists.vertices()), lists.neighbours.len() as u64);
-        let fits = edges < u64::from(u32::MAX);
-        let words =
-            [2 * vertices, edges, edges * u64::from(shape.weight_words), vertices * u64::from(shape.mass_words())];
-        fits.then(|| words.map(|words| 4 * words))
+    /// The bytes of the buffers of a graph of so many vertices and places of edges; none if they are too many for
+    /// numbers of 32 bits.
+    pub fn bytes((vertices, places): (u32, u64), shape: Shape) -> Option<[u64; 4]> {
+        let of_vertices = |words: u32| u64::from(vertices) * u64::from(words);
+        let words = [of_vertices(2), places, places * u64::from(shape.weight_words), of_vertices(shape.mass_words())];
+        (places <= PLACES_MAX).then(|| words.map(|words| 4 * words))
     }
 
-    /// Copies a graph in main memory to the device.
+    /// Room for a graph with these masses.
     ///
     /// # Errors
     /// [`OutOfMemory`](crate::error::GpuError::OutOfMemory); other errors of the device.
-    pub fn new(compute: &Compute, graph: &Graph, shape: Shape) -> Result<Option<Self>> {
-        let (Some(bytes), Edges::Memory(lists)) = (Self::bytes(graph, shape), &graph.edges) else { return Ok(None) };
-        let labels = ["leiden lists", "leiden neighbours", "leiden weights", "leiden masses"];
-        let mut made = labels.into_iter().zip(bytes).map(|(label, bytes)| compute.memory(label, bytes));
-        let mut next = || made.next().expect("four buffers");
+    pub fn new(
+        compute: &Compute,
+        (masses, places): (&Masses, u32),
+        shape: Shape,
+        (bytes, held): ([u64; 4], Held),
+    ) -> Result<Self> {
         let resident = Self {
             shape,
-            vertices: lists.vertices(),
-            lists: next()?,
-            neighbours: next()?,
-            weights: next()?,
-            masses: next()?,
-            bytes: bytes.iter().sum(),
+            vertices: masses.out.len() as u32,
+            places,
+            lists: compute.memory("leiden lists", bytes[0])?,
+            neighbours: compute.memory("leiden neighbours", bytes[1])?,
+            weights: compute.memory("leiden weights", bytes[2])?,
+            masses: compute.memory("leiden masses", bytes[3])?,
+            _held: held,
         };
-        compute.write(&resident.lists, bytemuck::cast_slice(&ranges(lists)))?;
-        compute.write(&resident.neighbours, bytemuck::cast_slice(&lists.neighbours))?;
+        compute.write(&resident.masses, bytemuck::cast_slice(&mass_words(masses, shape)))?;
+        Ok(resident)
+    }
+
+    /// Copies lists in main memory to the device.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn send(&self, compute: &Compute, lists: &Lists) -> Result<()> {
+        compute.write(&self.lists, bytemuck::cast_slice(&ranges(lists)))?;
+        compute.write(&self.neighbours, bytemuck::cast_slice(&lists.neighbours))?;
         match &lists.weights {
-            Weights::Ones => {}
-            Weights::Narrow(weights) => compute.write(&resident.weights, bytemuck::cast_slice(weights))?,
-            Weights::Wide(weights) => compute.write(&resident.weights, bytemuck::cast_slice(weights))?,
+            Weights::Ones => Ok(()),
+            Weights::Narrow(weights) => compute.write(&self.weights, bytemuck::cast_slice(weights)),
+            Weights::Wide(weights) => compute.write(&self.weights, bytemuck::cast_slice(weights)),
         }
-        compute.write(&resident.masses, bytemuck::cast_slice(&mass_words(&graph.masses, shape)))?;
-        Ok(Some(resident))
     }
 }
 
