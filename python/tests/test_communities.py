@@ -65,6 +65,18 @@ def test_the_quality_is_networkxs(name: str, resolution: float) -> None:
     assert expected >= beside - max(0.005 * abs(beside), 0.01 if graph.number_of_nodes() < 150 else 0.0)
 
 
+def test_several_resolutions_are_columns() -> None:
+    resolutions = [2.0, 0.5, 1.0]
+    with stored(GRAPHS["directed"]).session(**SMALL) as session:
+        together = session.leiden(resolution=resolutions)
+        alone = [session.leiden(resolution=resolution) for resolution in resolutions]
+    names = ["community_2", "community_0.5", "community_1"]
+    assert list(together) == names
+    for name, one, row in zip(names, alone, together.summary["table"]["rows"], strict=True):
+        assert together[name].tolist() == one["community"].tolist()
+        assert row == [name.split("_")[1], [one.summary["groups"]["count"], one.summary["figures"]["modularity"]]]
+
+
 # LFR graphs of NetworkX's generator by their share of edges that leave communities: the generator's seed, and the
 # normalized mutual information of leidenalg 0.10 with what was planted, the mean over five seeds. Networkit 11.2's
 # ParallelLeiden has less.

@@ -471,7 +471,7 @@ class Algorithms:
     def leiden(
         self,
         *,
-        resolution: float = 1.0,
+        resolution: float | Sequence[float] | None = None,
         objective: Literal["modularity", "cpm"] = "modularity",
         weights: bool = False,
         iterations: int = 3,
@@ -490,7 +490,8 @@ class Algorithms:
         Source: Traag, Waltman and van Eck, 2019. Exactness: same bits.
 
         Args:
-            resolution: how small communities are: more is smaller.
+            resolution: how small communities are: more is smaller. Of several, such as 0.5,1,2, each is a column; they
+                read the first level together.
             objective: what is maximized: ``"modularity"``: modularity; ``"cpm"``: the constant Potts model: communities
                 denser than the resolution.
             weights: edges count by their weights; otherwise every edge counts 1.
@@ -511,7 +512,7 @@ class Algorithms:
     def louvain(
         self,
         *,
-        resolution: float = 1.0,
+        resolution: float | Sequence[float] | None = None,
         objective: Literal["modularity", "cpm"] = "modularity",
         weights: bool = False,
         iterations: int = 3,
@@ -530,7 +531,8 @@ class Algorithms:
         Source: Blondel, Guillaume, Lambiotte and Lefebvre, 2008. Exactness: same bits.
 
         Args:
-            resolution: how small communities are: more is smaller.
+            resolution: how small communities are: more is smaller. Of several, such as 0.5,1,2, each is a column; they
+                read the first level together.
             objective: what is maximized: ``"modularity"``: modularity; ``"cpm"``: the constant Potts model: communities
                 denser than the resolution.
             weights: edges count by their weights; otherwise every edge counts 1.

@@ -52,7 +52,7 @@ from typing import Literal, TypedDict
 '''
 
 # Checks and lists of edges: in Python, NumPy does both. Parts of stores: for runs on several machines.
-LEFT_OUT = {"validate", "edges_file", "part"}
+LEFT_OUT = {"validate", "levels", "edges_file", "part"}
 # What functions take as parameters of their own.
 OWN = {"inputs", "store", "new_store", "all", "ego", "hops", "direction", "output", "output_format", *LEFT_OUT}
 # Text that may be a number.

@@ -263,6 +263,20 @@ fn checkpoints() {
     }
 }
 
+/// A folder where no level can be put is refused at the beginning.
+#[test]
+fn folders_for_levels() {
+    let graph = EdgeList::new(5000, random_edges(0..5000, 60_000, 3));
+    let store = TestStore::new(&graph, &FormatOptions { symmetrize: true, ..small_pages(Encoding::VertexId) });
+    for folder in [store.path().join("graph.json"), store.path(), store.path().with_file_name("nowhere")] {
+        let leiden = Leiden { lists_bytes_max: 1, temporary: Some(folder.clone()), ..Leiden::default() };
+        let error = leiden.run(&store.engine(EngineOptions::default()), &mut |_| {}).map(|_| ()).unwrap_err();
+        let expected =
+            format!("{}: a level does not fit in memory, and no folder for it can be made", folder.display());
+        assert!(error.to_string().starts_with(&expected), "{error}");
+    }
+}
+
 /// The levels go from small groups to the communities, each of whole groups of the one before.
 #[test]
 fn levels() {

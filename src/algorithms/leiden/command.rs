@@ -70,8 +70,8 @@ pub enum ObjectiveName {
 /// The arguments of `leiden`, which refines, and of `louvain`.
 #[derive(Args, Clone)]
 pub struct LeidenArgs<const REFINES: bool> {
-    /// How small communities are: more is smaller. Several, with commas between them, are a column each; they read the
-    /// first level together
+    /// How small communities are: more is smaller. Of several, such as 0.5,1,2, each is a column; they read the first
+    /// level together
     #[arg(long, default_value = "1", value_name = "NUMBER", value_delimiter = ',')]
     resolution: Vec<f64>,
     /// What is maximized
@@ -209,7 +209,8 @@ fn summary(
             figures.push(("levels on disk", Figure::Integer(levels.into())));
         }
         let times = Part::ALL.map(|(part, name)| (name, clock.seconds(part))).into_iter();
-        let times = times.filter(|(_, seconds)| *seconds > 0.0).map(|(name, seconds)| (name, Figure::F64(seconds)));
+        // What takes less says nothing.
+        let times = times.filter(|(_, seconds)| *seconds >= 0.001).map(|(name, seconds)| (name, Figure::F64(seconds)));
         items.extend([SummaryItem::Figures(figures), SummaryItem::Figures(times.collect())]);
         items
     });

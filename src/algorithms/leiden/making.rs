@@ -15,12 +15,11 @@ use super::scratch::MAKING_BYTES;
 use super::tally::Tally;
 use crate::error::{Error, Result};
 use rayon::prelude::*;
-use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use topostream_formats::durable::TemporaryFolder;
+use topostream_formats::durable::{self, TemporaryFolder};
 use topostream_formats::edge::WeightType;
 use topostream_formats::huge::zeroed;
 use topostream_formats::manifest::Ids;
@@ -84,16 +83,24 @@ fn rooms(lists: &PagedLists, group_of: &[u32], groups: u32) -> Vec<u64> {
     rooms.into_iter().map(AtomicU64::into_inner).collect()
 }
 
-/// The error of a folder in which no level can be put.
-fn unwritable(folder: &Path) -> impl FnOnce(io::Error) -> Error {
-    let folder = folder.to_owned();
-    move |error| {
+/// Checks that levels can be put in a folder, before hours of work end at it.
+///
+/// # Errors
+/// [`Error::Parameter`].
+pub fn check_folder(folder: &Path) -> Result<()> {
+    temporary(folder).map(drop)
+}
+
+/// A folder for a level.
+fn temporary(parent: &Path) -> Result<TemporaryFolder> {
+    let made = durable::outside_of_stores(parent).and_then(|()| TemporaryFolder::create(parent, "leiden"));
+    made.map_err(|error| {
         Error::Parameter(format!(
             "{}: a level does not fit in memory, and no folder for it can be made here: {error}; choose another with \
              --temporary",
-            folder.display()
+            parent.display()
         ))
-    }
+    })
 }
 
 /// A level in the making.
@@ -283,7 +290,7 @@ impl Making<'_> {
     /// The level as a store.
     fn on_disk(&self) -> Result<Edges> {
         let scratch = self.lists.scratch();
-        let folder = TemporaryFolder::create(&scratch.parent, "leiden").map_err(unwritable(&scratch.parent))?;
+        let folder = temporary(&scratch.parent)?;
         let (path, layout) = (folder.path().join("level"), layout(self.weighted));
         let mut writer = StoreWriter::create(&path, layout.clone(), scratch.levels.load(Relaxed))?;
         let mut written = Written { pages: writer.topology(Direction::Out)?, edges: 0 };

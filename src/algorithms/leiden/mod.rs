@@ -151,7 +151,10 @@ impl Leiden {
         let room = self.room(engine)?;
         let (report, read) = match room.place {
             Place::Memory => self.load(engine, observer)?,
-            Place::Disk => self.survey(engine, &room, observer)?,
+            Place::Disk => {
+                making::check_folder(&room.scratch.parent)?;
+                self.survey(engine, &room, observer)?
+            }
         };
         match room.place {
             Place::Memory => engine.make_room(room.held_bytes),

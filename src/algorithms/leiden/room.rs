@@ -8,8 +8,9 @@ use crate::error::{Error, Result};
 use crate::pages::buffers::PageBuffers;
 use std::path::Path;
 use std::sync::Arc;
+use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::edge::WeightType;
-use topostream_formats::{Direction, Store};
+use topostream_formats::{Store, Topology};
 
 /// Of a vertex whose lists are on disk: while it moves and is refined, and of directed graphs more.
 const DISK_VERTEX_BYTES: u64 = 48;
@@ -128,13 +129,18 @@ fn disk_bytes(store: &Store, threads: usize) -> u64 {
     moving_bytes.max(making_bytes)
 }
 
-/// What threads read lists with: a page as it is stored, decoded, its lists, the longest of all, and its neighbours'
-/// communities in a table.
+/// What threads read lists with: pages as they are stored, decoded, the lists of a block, and the communities of the
+/// longest list's neighbours in a table.
 fn reading_bytes(store: &Store, threads: usize) -> u64 {
-    let topology = store.topology(Direction::Out).expect("every store has out-lists");
-    let page_bytes = PageBuffers::memory_bytes(topology, true) + 3 * topology.image_bytes();
-    let lists = topology.directory().entries().chunk_by(|one, other| one.start_vertex == other.start_vertex);
-    let longest = lists.map(|pages| pages.iter().map(|page| u64::from(page.edge_count)).sum()).max().unwrap_or(0u64);
+    let manifest = store.manifest();
+    let of_block = |pages: &[DirectoryEntry]| pages.iter().map(|page| u64::from(page.edge_count)).sum::<u64>();
+    let of_lists = |topology: &Topology| {
+        let blocks = topology.directory().entries().chunk_by(|one, other| one.start_vertex == other.start_vertex);
+        // An edge has its neighbour and a weight.
+        PageBuffers::memory_bytes(topology, true) + 12 * blocks.map(of_block).max().unwrap_or(0)
+    };
+    let longest = [Some(&manifest.out), manifest.in_lists.as_ref()].into_iter().flatten();
+    let longest: u64 = longest.map(|lists| u64::from(lists.degree_max)).sum();
     // A place of the table has 16 bytes, and at least a quarter of the places are taken.
-    threads as u64 * (ends(store) * page_bytes + (12 + 64) * longest.min(2 * store.vertices()))
+    threads as u64 * (store.topologies().map(of_lists).sum::<u64>() + 64 * longest.min(store.vertices()))
 }
