@@ -39,13 +39,6 @@ impl Searcher {
 #[derive(Default)]
 pub struct DeviceCopy;
 
-impl DeviceCopy {
-    /// Whether there is one.
-    pub fn is_there(&self) -> bool {
-        false
-    }
-}
-
 /// There are none.
 pub enum Away {}
 
@@ -57,11 +50,6 @@ impl Away {
 
     /// The length of a vertex's list.
     pub fn degree(&self, _vertex: u32) -> usize {
-        match *self {}
-    }
-
-    /// Whether main memory has them.
-    pub fn is_fetched(&self) -> bool {
         match *self {}
     }
 

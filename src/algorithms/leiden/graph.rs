@@ -21,6 +21,7 @@ pub struct Graph {
     /// The lengths of the lists of the graph's vertices that each has become; at the first level those are its own.
     pub reach: Vec<u64>,
     /// Its copy in device memory, once there is one.
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "only GPUs read it"))]
     pub copy: DeviceCopy,
 }
 
@@ -120,14 +121,6 @@ impl Graph {
         };
         let (masses, reach) = self.weighed(&group_of, groups);
         Ok((Self { edges, masses, reach, copy: DeviceCopy::default() }, group_of))
-    }
-
-    /// Whether a GPU has its lists, and the CPU has not taken over.
-    pub fn is_on_device(&self) -> bool {
-        match &self.edges {
-            Edges::Device(lists) => !lists.is_fetched(),
-            _ => self.copy.is_there(),
-        }
     }
 
     /// The masses and the reach of groups.

@@ -33,6 +33,7 @@ pub enum Edges {
     /// On disk.
     Disk(Arc<PagedLists>),
     /// In device memory.
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "only GPUs make them"))]
     Device(Away),
 }
 

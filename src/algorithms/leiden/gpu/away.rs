@@ -15,11 +15,6 @@ impl DeviceCopy {
     pub(super) fn of(resident: Arc<Resident>) -> Self {
         Self(OnceLock::from(resident))
     }
-
-    /// Whether there is one.
-    pub fn is_there(&self) -> bool {
-        self.0.get().is_some()
-    }
 }
 
 /// Lists in device memory. Main memory has their lengths, and all of them once the CPU has read one.

@@ -117,7 +117,7 @@ struct Written {
 /// # Errors
 /// Those of the device.
 pub fn made(card: &Card, graph: &Graph, (group_of, groups): (&[u32], u32)) -> Result<Option<Graph>> {
-    let Some(parent) = graph.copy.0.get().filter(|_| graph.is_on_device()) else { return Ok(None) };
+    let Some(parent) = graph.copy.0.get().filter(|_| !is_fetched(graph)) else { return Ok(None) };
     let bytes = [4 * u64::from(parent.vertices), 4 * u64::from(groups)];
     let Some(held) = card.hold(&bytes) else { return Ok(None) };
     let memory = |label: &str, bytes: u64| card.compute.memory(label, bytes);
@@ -136,6 +136,11 @@ pub fn made(card: &Card, graph: &Graph, (group_of, groups): (&[u32], u32)) -> Re
     let copy = DeviceCopy::of(Arc::clone(&resident));
     let away = Away { compute: Arc::clone(&card.compute), resident, starts, lists: OnceLock::new() };
     Ok(Some(Graph { edges: Edges::Device(away), masses, reach, copy }))
+}
+
+/// Whether the CPU has taken over, and has the lists of a graph that a GPU has made.
+fn is_fetched(graph: &Graph) -> bool {
+    matches!(&graph.edges, Edges::Device(lists) if lists.is_fetched())
 }
 
 impl Making<'_> {
