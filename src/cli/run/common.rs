@@ -2,7 +2,7 @@
 
 use super::checkpoints::{self, CheckpointArgs};
 use super::companions::Companions;
-use super::ending::{Ending, raised};
+use super::ending::{Ending, raised, raised_failure};
 use super::long::Watch;
 use super::parts::{PartsFolder, own_vertices};
 use super::record::{self, WholeReport};
@@ -102,13 +102,8 @@ impl Common {
         let ending_bytes = self.ending(&store, &*runs, &shown, (format, !companions.is_empty())).bytes();
         let engine_options = self.engine_options(memory_bytes, cancel);
         let settings = (&engine_options, self.output_format.or(format).unwrap_or(ResultFormat::Parquet));
-        let companions =
-            Companions::begin(companions, &*runs, (&store, &self.store), settings, cancel).map_err(|failure| {
-                match failure {
-                    Failure::Engine(error) => raised(error, memory_bytes, ending_bytes).into(),
-                    other => other,
-                }
-            })?;
+        let companions = Companions::begin(companions, &*runs, (&store, &self.store), settings, cancel)
+            .map_err(|failure| raised_failure(failure, memory_bytes, ending_bytes))?;
         warn_of_hours(&*runs, &store, shorter);
         let (folder, output) = self.create_output(format)?;
         let trace = self.tune.trace.as_deref().filter(|_| first).map(TraceFile::create).transpose()?;

@@ -138,3 +138,11 @@ pub fn raised(error: Error, memory_bytes: u64, ending_bytes: u64) -> Error {
         other => other,
     }
 }
+
+/// The failure of what precedes a run, as [`raised`] has its error.
+pub fn raised_failure(failure: Failure, memory_bytes: u64, ending_bytes: u64) -> Failure {
+    match failure {
+        Failure::Engine(error) => raised(error, memory_bytes, ending_bytes).into(),
+        other => other,
+    }
+}
