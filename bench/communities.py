@@ -212,7 +212,9 @@ def of_store(store, device, threads, memory, resolutions, iterations, runs, answ
             digest = hashlib.sha256(Path(answer.name).read_bytes()).hexdigest()
         key = (str(store), resolutions, iterations, seed)
         if answers.setdefault(key, digest) != digest:
-            raise SystemExit(f"{key}: another answer on {device} with {threads} threads and memory {memory or 'enough'}")
+            raise SystemExit(
+                f"{key}: another answer on {device} with {threads} threads and memory {memory or 'enough'}"
+            )
         last = json.loads(done.stdout)
         seconds.append(last["wall_ns"] / 1e9)
         figures = last["answer"]["figures"]
