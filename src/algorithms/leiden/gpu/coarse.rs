@@ -1,4 +1,4 @@
-//! The edges of the next level, made from those of a level in device memory.
+//! Makes the edges of the next level from the edges of a level in device memory.
 //!
 //! ```text
 //!  edges ─▶ count, by group ─▶ starts ─┬────────────────────────────▶ place: the same edges under new names

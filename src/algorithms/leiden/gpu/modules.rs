@@ -150,7 +150,7 @@ impl Name {
             Self::Take => files.extend([HUBS, one(TAKE_MOVING, TAKE_REFINING), TAKE]),
             Self::Apply => files.extend([SUMS, one(APPLY_MOVING, APPLY_REFINING), APPLY]),
             _ => {
-                files.extend([EDGES, CHOICE, one(MOVING, REFINING)]);
+                files.extend([EDGES, CHOICE, TOTALS, one(MOVING, REFINING)]);
                 files.extend(match self {
                     Self::Decide(0 | 1) => vec![SMALL],
                     Self::Decide(2 | 3) => vec![TABLE, MIDDLE],
@@ -176,6 +176,7 @@ pub(super) const LEVEL: File = file!("level.wgsl");
 pub(super) const EDGES: File = file!("edges.wgsl");
 const WIDE: File = file!("wide.wgsl");
 const CHOICE: File = file!("choice.wgsl");
+const TOTALS: File = file!("totals.wgsl");
 const MOVING: File = file!("moving.wgsl");
 const REFINING: File = file!("refining.wgsl");
 const SMALL: File = file!("small.wgsl");

@@ -1,27 +1,11 @@
 // Local moving: a vertex goes to the community of a neighbour where it gains most (moving.rs).
 
-// MASS_WORDS words a community, and its number of vertices.
-var<storage, read> totals: array<u32>;
+// The number of vertices of each community.
 var<storage, read> sizes: array<u32>;
 // The community that each vertex has decided for.
 var<storage, read_write> next: array<u32>;
 // A bit for each vertex that a neighbour's move may concern.
 var<storage, read_write> bits: array<atomic<u32>>;
-
-fn total_of(community: u32) -> Mass {
-    let at = community * MASS_WORDS;
-    var mass = Mass(U64(totals[at], 0u), U64(0u, 0u));
-    if WIDE {
-        mass.out.y = totals[at + 1u];
-    }
-    if DIRECTED {
-        mass.into.x = totals[at + MASS_WORDS / 2u];
-        if WIDE {
-            mass.into.y = totals[at + 3u];
-        }
-    }
-    return mass;
-}
 
 fn decider_begin(vertex: u32) -> Decider {
     let own = labels[vertex];

@@ -1,7 +1,5 @@
 // Refinement: a vertex that is alone joins the group of a neighbour of its community where it gains most (refining.rs).
 
-// MASS_WORDS words a group.
-var<storage, read> totals: array<u32>;
 // MASS_WORDS words a community, and the community of each vertex.
 var<storage, read> around: array<u32>;
 var<storage, read> communities: array<u32>;
@@ -9,21 +7,6 @@ var<storage, read> communities: array<u32>;
 var<storage, read_write> next: array<u32>;
 // A bit for each vertex that decides in this turn.
 var<storage, read> deciding: array<u32>;
-
-fn total_of(group: u32) -> Mass {
-    let at = group * MASS_WORDS;
-    var mass = Mass(U64(totals[at], 0u), U64(0u, 0u));
-    if WIDE {
-        mass.out.y = totals[at + 1u];
-    }
-    if DIRECTED {
-        mass.into.x = totals[at + MASS_WORDS / 2u];
-        if WIDE {
-            mass.into.y = totals[at + 3u];
-        }
-    }
-    return mass;
-}
 
 fn around_of(community: u32) -> Mass {
     let at = community * MASS_WORDS;
