@@ -65,6 +65,17 @@ impl Bits {
         self.len
     }
 
+    /// The number of words of 64 vertices.
+    pub(crate) fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// A word: a bit for each of 64 vertices.
+    #[inline(always)]
+    pub(crate) fn word(&self, at: usize) -> u64 {
+        self.words[at].load(Relaxed)
+    }
+
     /// Whether a vertex is in the set.
     #[inline(always)]
     pub fn contains(&self, vertex: u32) -> bool {

@@ -5,6 +5,7 @@ use super::lists::List;
 use super::making;
 use super::objective::Masses;
 use super::paged::Edges;
+use super::starts::starts;
 use super::tally::Tally;
 use crate::error::Result;
 use crate::model::bits::Bits;
@@ -97,14 +98,13 @@ impl Graph {
         let present = Bits::new(labels.len() as u64);
         let all = || labels.par_iter().zip(0..self.vertices());
         all().filter(|(_, vertex)| self.degree(*vertex) > 0).for_each(|(&label, _)| _ = present.insert(label));
-        let (mut ranks, mut count) = (vec![0u32; labels.len()], 0);
-        if let Some(last) = self.vertices().checked_sub(1) {
-            present.for_each_in(0..=last, false, |label| {
-                ranks[label as usize] = count;
-                count += 1;
-            });
-        }
-        let number = |(&label, vertex)| if self.degree(vertex) > 0 { ranks[label as usize] } else { count };
+        let before = starts(present.words(), |word| present.word(word).count_ones().into());
+        let count = before[present.words()] as u32;
+        let rank = |label: u32| {
+            let below = present.word(label as usize / 64) & !(u64::MAX << (label % 64));
+            before[label as usize / 64] as u32 + below.count_ones()
+        };
+        let number = |(&label, vertex)| if self.degree(vertex) > 0 { rank(label) } else { count };
         (all().map(number).collect(), count)
     }
 

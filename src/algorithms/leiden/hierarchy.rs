@@ -1,7 +1,11 @@
 //! Where vertices go from level to level.
 
+use super::starts::starts;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Vertices that a thread takes at a time.
+const CHUNK: usize = 1 << 14;
 
 /// The groups of all levels: those of a level are made of whole groups of the level before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,10 +53,16 @@ impl Places {
 
     /// Follows the vertices of a level to their groups.
     pub fn follow(&mut self, mut groups: Vec<u32>, group_count: u32) {
-        for group in groups.iter_mut().filter(|group| **group == group_count) {
-            self.settled += 1;
-            *group = self.vertices - self.settled;
-        }
+        let settle = |group: &u32| *group == group_count;
+        let counts = groups.par_chunks(CHUNK).map(|groups| groups.iter().filter(|group| settle(group)).count() as u32);
+        let counts: Vec<u32> = counts.collect();
+        let before = starts(counts.len(), |chunk| counts[chunk].into());
+        let unsettled = self.vertices - self.settled;
+        groups.par_chunks_mut(CHUNK).zip(&before).for_each(|(groups, &before)| {
+            let labels = (0..unsettled - before as u32).rev();
+            groups.iter_mut().filter(|group| settle(group)).zip(labels).for_each(|(group, label)| *group = label);
+        });
+        self.settled += before[counts.len()] as u32;
         match &mut self.of {
             Some(of) => of.par_iter_mut().for_each(|place| *place = *groups.get(*place as usize).unwrap_or(place)),
             None => self.of = Some(groups),

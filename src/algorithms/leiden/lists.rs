@@ -4,8 +4,10 @@
 //! as good as one that has their weight: which of the two a level has changes no answer, so the next level is written
 //! in the way that takes less time.
 
+use super::starts::starts;
 use super::tally::Tally;
 use crate::model::prefetch::line_of;
+use bytemuck::Zeroable;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -59,8 +61,8 @@ const LONG: usize = 1 << 16;
 const PART: usize = 1 << 14;
 /// Edges that a thread decides about at a time, or one list.
 const SHARE: usize = 1 << 12;
-/// Edges, and groups, that a thread takes at a time.
-const CHUNK: u64 = 1 << 14;
+/// Edges, vertices and groups that a thread takes at a time.
+const CHUNK: usize = 1 << 14;
 /// Of so many groups, one says how many edges would be left if equal ones became one, unless its list is long.
 pub const SAMPLE: usize = 64;
 pub const SAMPLED_MAX: u64 = 1 << 14;
@@ -188,24 +190,28 @@ impl Lists {
 
     /// Ranges of some vertices with about as many edges each, or one vertex; those with a long list come first.
     pub fn shares(&self, vertices: &[u32]) -> Vec<Range<usize>> {
-        let (mut long, mut shares, mut first, mut size) = (Vec::new(), Vec::new(), 0, 0);
-        for (at, &vertex) in vertices.iter().enumerate() {
-            let degree = self.degree(vertex);
-            if degree >= SHARE {
-                shares.push(first..at);
-                long.push(at..at + 1);
-                (first, size) = (at + 1, 0);
-            } else {
-                size += degree + 1;
-                if size >= SHARE {
-                    shares.push(first..at + 1);
+        let of_chunk = |(chunk, vertices): (usize, &[u32])| {
+            let (mut long, mut shares) = (Vec::new(), Vec::new());
+            let (mut first, mut size, end) = (chunk * CHUNK, 0, chunk * CHUNK + vertices.len());
+            for (at, &vertex) in (first..).zip(vertices) {
+                let degree = self.degree(vertex);
+                if degree >= SHARE {
+                    shares.push(first..at);
+                    long.push(at..at + 1);
                     (first, size) = (at + 1, 0);
+                } else {
+                    size += degree + 1;
+                    if size >= SHARE {
+                        shares.push(first..at + 1);
+                        (first, size) = (at + 1, 0);
+                    }
                 }
             }
-        }
-        shares.push(first..vertices.len());
-        long.extend(shares);
-        long
+            shares.push(first..end);
+            (long, shares)
+        };
+        let (long, shares): (Vec<_>, Vec<_>) = vertices.par_chunks(CHUNK).enumerate().map(of_chunk).unzip();
+        long.into_iter().chain(shares).flatten().collect()
     }
 
     /// The graph of groups. `group_of` has the group of each vertex, below `groups`, or that number for those that do
@@ -348,36 +354,34 @@ struct Made {
 
 impl Made {
     fn together(parts: Vec<Self>) -> Lists {
-        let mut lists = Lists { starts: vec![0], ..Lists::default() };
-        for length in parts.iter().flat_map(|part| &part.lengths) {
-            lists.starts.push(lists.starts[lists.starts.len() - 1] + length);
-        }
-        let edges = lists.starts[lists.starts.len() - 1] as usize;
+        let lengths: Vec<u64> = parts.iter().flat_map(|part| &part.lengths).copied().collect();
+        let starts = starts(lengths.len(), |group| lengths[group]);
         let largest = parts.par_iter().flat_map_iter(|part| part.weights.iter().copied()).max().unwrap_or(0);
-        lists.neighbours.reserve_exact(edges);
-        let narrow = u32::try_from(largest).is_ok();
-        let (mut short, mut long) = (Vec::new(), Vec::new());
-        if narrow {
-            short.reserve_exact(edges)
-        } else {
-            long.reserve_exact(edges)
-        }
-        for part in parts {
-            lists.neighbours.extend_from_slice(&part.neighbours);
-            if narrow {
-                short.extend(part.weights.iter().map(|&weight| weight as u32));
-            } else {
-                long.extend_from_slice(&part.weights);
-            }
-        }
-        lists.weights = if narrow { Weights::Narrow(short) } else { Weights::Wide(long) };
-        lists
+        let weights: Vec<&[u64]> = parts.iter().map(|part| &part.weights[..]).collect();
+        let weights = match u32::try_from(largest) {
+            Ok(_) => Weights::Narrow(joined(&weights, |weight| weight as u32)),
+            Err(_) => Weights::Wide(joined(&weights, |weight| weight)),
+        };
+        let neighbours: Vec<&[u32]> = parts.iter().map(|part| &part.neighbours[..]).collect();
+        Lists { starts, neighbours: joined(&neighbours, |neighbour| neighbour), weights, ..Lists::default() }
     }
+}
+
+/// Some arrays, one after another.
+fn joined<T: Copy + Sync, U: Zeroable + Send>(parts: &[&[T]], of: impl Fn(T) -> U + Sync) -> Vec<U> {
+    let mut all = zeroed(parts.iter().map(|part| part.len() as u64).sum());
+    let mut rest = &mut all[..];
+    let room = |part: &&[T]| rest.split_off_mut(..part.len()).expect("there is room for all");
+    let rooms: Vec<&mut [U]> = parts.iter().map(room).collect();
+    rooms.into_par_iter().zip(parts).for_each(|(room, part)| {
+        room.iter_mut().zip(*part).for_each(|(place, &value)| *place = of(value));
+    });
+    all
 }
 
 /// The vertices of each group.
 struct Members {
-    starts: Vec<u32>,
+    starts: Vec<u64>,
     vertices: Vec<u32>,
     /// The lengths of their lists, summed up to each group.
     rooms: Vec<u64>,
@@ -385,28 +389,20 @@ struct Members {
 
 impl Members {
     fn of(group_of: &[u32], groups: u32, degree: impl Fn(u32) -> u64 + Sync) -> Self {
-        let next = zeroed::<AtomicU32>(u64::from(groups) + 1);
+        let next = zeroed::<AtomicU32>(groups.into());
         let go_on = || group_of.par_iter().zip(0u32..group_of.len() as u32).filter(|(group, _)| **group < groups);
         go_on().for_each(|(&group, _)| _ = next[group as usize].fetch_add(1, Relaxed));
-        let (mut starts, mut sum) = (Vec::with_capacity(groups as usize + 1), 0);
-        for count in &next {
-            starts.push(sum);
-            sum += count.swap(sum, Relaxed);
-        }
-        let vertices = zeroed::<AtomicU32>(sum.into());
+        let starts = starts(groups as usize, |group| next[group].load(Relaxed).into());
+        // From the end of a group's room to its start.
+        let vertices = zeroed::<AtomicU32>(starts[groups as usize]);
         go_on().for_each(|(&group, vertex)| {
-            vertices[next[group as usize].fetch_add(1, Relaxed) as usize].store(vertex, Relaxed);
+            let left = next[group as usize].fetch_sub(1, Relaxed) - 1;
+            vertices[starts[group as usize] as usize + left as usize].store(vertex, Relaxed);
         });
         let vertices = vertices.into_iter().map(AtomicU32::into_inner).collect();
         let mut members = Self { starts, vertices, rooms: Vec::new() };
         let rooms = members.sums(degree);
-        members.rooms.reserve_exact(rooms.len() + 1);
-        members.rooms.push(0);
-        let mut before = 0;
-        members.rooms.extend(rooms.into_iter().map(|room| {
-            before += room;
-            before
-        }));
+        members.rooms = super::starts::starts(rooms.len(), |group| rooms[group]);
         members
     }
 
@@ -415,7 +411,7 @@ impl Members {
         let (mut chunks, mut first) = (Vec::new(), 0);
         for group in 0..self.groups() {
             let size = self.rooms[group + 1] - self.rooms[first] + (group - first) as u64;
-            if size >= CHUNK || group + 1 == self.groups() {
+            if size >= CHUNK as u64 || group + 1 == self.groups() {
                 chunks.push(first..group + 1);
                 first = group + 1;
             }

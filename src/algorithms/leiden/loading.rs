@@ -6,6 +6,7 @@ use super::lists::{Lists, Weights};
 use super::objective::{Masses, Objective, TOTAL_BITS};
 use super::paged::Edges;
 use super::quantum::{Quantum, ordered};
+use super::starts::starts;
 use crate::model::algorithm::Weights as Read;
 use crate::model::algorithm::{
     Algorithm, Answer, Conclusion, Declaration, Ends, Kernel, List, Refusal, State, Step, Visit,
@@ -39,15 +40,15 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Room for the lists of a graph with these numbers of neighbours.
-    pub fn of(directed: bool, weights: Option<WeightType>, degrees: impl ExactSizeIterator<Item = u64>) -> Self {
-        let (mut offsets, mut sum) = (Vec::with_capacity(degrees.len() + 1), 0);
-        let vertices = degrees.len() as u64;
-        offsets.push(0);
-        for degree in degrees {
-            sum += degree;
-            offsets.push(sum);
-        }
+    /// Room for the lists of so many vertices with these numbers of neighbours.
+    pub fn of(
+        directed: bool,
+        weights: Option<WeightType>,
+        vertices: usize,
+        degree: impl Fn(usize) -> u64 + Sync,
+    ) -> Self {
+        let offsets = starts(vertices, degree);
+        let (vertices, sum) = (vertices as u64, offsets[vertices]);
         let room = |is: bool| if is { sum } else { 0 };
         Self {
             directed,

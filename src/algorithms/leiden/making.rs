@@ -12,6 +12,7 @@
 use super::lists::{List, Lists, Weights};
 use super::paged::{Edges, PagedLists};
 use super::scratch::MAKING_BYTES;
+use super::starts::starts;
 use super::tally::Tally;
 use crate::error::{Error, Result};
 use rayon::prelude::*;
@@ -127,12 +128,8 @@ struct Bins {
 
 impl Bins {
     fn of(rooms: &[u64], first: u32, weighted: bool) -> Self {
-        let (mut starts, mut sum) = (Vec::with_capacity(rooms.len() + 1), 0);
-        starts.push(0);
-        starts.extend(rooms.iter().map(|room| {
-            sum += room;
-            sum
-        }));
+        let starts = starts(rooms.len(), |group| rooms[group]);
+        let sum = starts[rooms.len()];
         let weights = zeroed(if weighted { sum } else { 0 });
         Self { first, starts, filled: zeroed(rooms.len() as u64), dests: zeroed(sum), weights }
     }

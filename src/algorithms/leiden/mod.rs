@@ -43,6 +43,7 @@ mod saving;
 mod scratch;
 mod search;
 mod shifts;
+mod starts;
 mod surveying;
 mod tally;
 mod turns;
@@ -211,8 +212,8 @@ impl Leiden {
         let (directed, weights) = (store.manifest().directed, self.weight_type(store)?);
         let in_degrees = if directed { in_degrees(store, cancel)? } else { Vec::new() };
         let out_degrees = store.out_degrees()?;
-        let degrees = (0..store.vertices() as usize).map(|vertex| degree(out_degrees.values(), &in_degrees, vertex));
-        let loaded = Arc::new(Loaded::of(directed, weights, degrees));
+        let degree = |vertex| degree(out_degrees.values(), &in_degrees, vertex);
+        let loaded = Arc::new(Loaded::of(directed, weights, store.vertices() as usize, degree));
         drop(in_degrees);
         let held_bytes = room::list_bytes(store, weights);
         let loading = Loading { name: self.name(), loaded: Arc::clone(&loaded), held_bytes };

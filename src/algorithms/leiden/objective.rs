@@ -12,6 +12,7 @@
 //! (Leicht and Newman, Phys. Rev. Lett. 100, 2008).
 
 use crate::model::prefetch::line_of;
+use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What is maximized.
@@ -103,7 +104,7 @@ impl Masses {
 
     /// Of all vertices: out, or in.
     pub fn total(&self, side: usize) -> u64 {
-        [&self.out, &self.into][side].iter().sum()
+        [&self.out, &self.into][side].par_iter().sum()
     }
 }
 
@@ -117,7 +118,7 @@ pub struct Totals {
 impl Totals {
     /// Each vertex for itself.
     pub fn of(masses: &Masses) -> Self {
-        let atomic = |values: &[u64]| values.iter().map(|&value| AtomicU64::new(value)).collect();
+        let atomic = |values: &[u64]| values.par_iter().map(|&value| AtomicU64::new(value)).collect();
         Self { out: atomic(&masses.out), into: atomic(&masses.into) }
     }
 

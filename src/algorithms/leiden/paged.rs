@@ -8,6 +8,7 @@ use super::gpu::Away;
 use super::lists::{List, ListWeights, Lists, Weights};
 use super::quantum::{Quantum, ordered};
 use super::scratch::Scratch;
+use super::starts::starts;
 use super::tally::Tally;
 use crate::error::{Error, Result};
 use crate::pages::buffers::PageBuffers;
@@ -327,13 +328,8 @@ impl PagedLists {
 
     /// The lists in memory.
     pub fn load(&self) -> Result<Lists> {
-        let mut starts = Vec::with_capacity(self.degrees.len() + 1);
-        starts.push(0);
-        let mut sum = 0;
-        starts.extend(self.degrees.iter().map(|&degree| {
-            sum += u64::from(degree);
-            sum
-        }));
+        let starts = starts(self.degrees.len(), |vertex| self.degrees[vertex].into());
+        let sum = starts[self.degrees.len()];
         let neighbours = zeroed::<AtomicU32>(sum);
         let weights = zeroed::<AtomicU64>(if self.weights.is_some() { sum } else { 0 });
         let all: Vec<u32> = (0..self.vertices()).filter(|&vertex| self.degree(vertex) > 0).collect();

@@ -18,6 +18,7 @@ use super::turns::{Turns, seed_of};
 use crate::error::Result;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use topostream_formats::huge::zeroed;
 
 /// How communities are looked for, by one resolution.
 #[derive(Clone, Copy)]
@@ -235,12 +236,12 @@ impl Search<'_> {
 
 /// The communities of groups, each labelled by its first group.
 fn lifted(communities: &[u32], groups: &[u32], group_count: u32) -> Vec<u32> {
-    let first: Vec<AtomicU32> = (0..=communities.len()).map(|_| AtomicU32::new(u32::MAX)).collect();
-    let community_of: Vec<AtomicU32> = (0..group_count).map(|_| AtomicU32::new(0)).collect();
+    let first: Vec<AtomicU32> = (0..=communities.len()).into_par_iter().map(|_| AtomicU32::new(u32::MAX)).collect();
+    let community_of: Vec<AtomicU32> = zeroed(group_count.into());
     communities.par_iter().zip(groups).filter(|(_, group)| **group < group_count).for_each(|(&community, &group)| {
         first[community as usize].fetch_min(group, Relaxed);
         community_of[group as usize].store(community, Relaxed);
     });
     let label = |community: AtomicU32| first[community.into_inner() as usize].load(Relaxed);
-    community_of.into_iter().map(label).collect()
+    community_of.into_par_iter().map(label).collect()
 }

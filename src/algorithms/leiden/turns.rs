@@ -9,6 +9,7 @@
 //! Batches have as many edges of the graph each, so they depend on the graph alone.
 
 use super::graph::Graph;
+use super::starts::first_with;
 use crate::model::bits::Bits;
 use rayon::prelude::*;
 
@@ -39,15 +40,9 @@ impl Turns {
             order.sort_by_key(|&vertex| (hash(vertex, seed), vertex));
             return Self::Single(order);
         }
-        let (mut bounds, mut before) = (Vec::new(), 0);
-        for vertex in 0..vertices {
-            while before * BATCHES >= bounds.len() as u64 * all {
-                bounds.push(vertex);
-            }
-            before += size(vertex);
-        }
-        bounds.resize(BATCHES as usize + 1, vertices);
-        Self::Batches(bounds)
+        let sums: Vec<u64> = (0..=BATCHES).map(|batch| (batch * all).div_ceil(BATCHES)).collect();
+        let bounds = first_with(vertices as usize, |vertex| size(vertex as u32), &sums);
+        Self::Batches(bounds.into_iter().map(|bound| bound as u32).collect())
     }
 
     /// The vertices of a set in a batch that pass a test, in order; they are taken from the set.

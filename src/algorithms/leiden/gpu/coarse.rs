@@ -16,6 +16,7 @@ use crate::algorithms::leiden::graph::Graph;
 use crate::algorithms::leiden::lists::{LEFT_MAX, SAMPLE, SAMPLED_MAX};
 use crate::algorithms::leiden::objective::Masses;
 use crate::algorithms::leiden::paged::Edges;
+use crate::algorithms::leiden::starts::starts;
 use crate::device::gpu::compose::Module;
 use crate::device::gpu::compose::plain::{File, Parts, U64, plain};
 use crate::device::gpu::compute::{Command, Compute, Memory};
@@ -155,13 +156,10 @@ impl Making<'_> {
     }
 
     /// The tables of some groups with these numbers of edges, filled; none if they do not fit.
-    fn tables(&self, rooms: &[u32], is_wanted: impl Fn(usize) -> bool) -> Result<Option<Tables>> {
+    fn tables(&self, rooms: &[u32], is_wanted: impl Fn(usize) -> bool + Sync) -> Result<Option<Tables>> {
         let compute = &self.card.compute;
-        let slots = |(group, &room): (usize, &u32)| match is_wanted(group) {
-            true => 2 * u64::from(room.min(self.groups)),
-            false => 0,
-        };
-        let starts = starts_of(rooms.iter().enumerate().map(slots));
+        let slots = |group: usize| if is_wanted(group) { 2 * u64::from(rooms[group].min(self.groups)) } else { 0 };
+        let starts = starts(rooms.len(), slots);
         let slots = starts[starts.len() - 1];
         let bytes = [8 * u64::from(self.groups), 4 * slots, 4 * slots * (1 + u64::from(self.parent.shape.is_wide))];
         let Some(held) = self.card.hold(&bytes).filter(|_| slots <= PLACES_MAX) else { return Ok(None) };
@@ -188,14 +186,14 @@ impl Making<'_> {
     fn place(&self, tables: Option<&Tables>, lengths: &[u32], masses: &Masses) -> Result<Option<(Resident, Vec<u64>)>> {
         let compute = &self.card.compute;
         let step = if tables.is_some() { Step::PlacePairs } else { Step::Place };
-        let (shape, starts) = (step.made(self.parent.shape), starts_of(lengths.iter().map(|&length| length.into())));
+        let (shape, starts) = (step.made(self.parent.shape), starts(lengths.len(), |group| lengths[group].into()));
         let places = starts[lengths.len()];
         let Some(bytes) = Resident::bytes((self.groups, places), shape) else { return Ok(None) };
         let Some(held) = self.card.hold(&bytes) else { return Ok(None) };
         let resident = Resident::new(compute, (masses, places as u32), shape, (bytes, held))?;
         let ranges = ranges_of(&starts);
         compute.write(&resident.lists, bytemuck::cast_slice(&ranges))?;
-        let first: Vec<u32> = ranges.iter().map(|range| range[0]).collect();
+        let first: Vec<u32> = ranges.par_iter().map(|range| range[0]).collect();
         compute.write(&self.cursors, bytemuck::cast_slice(&first))?;
         let written = Written { neighbours: resident.neighbours.clone(), weights: resident.weights.clone() };
         self.run(step, tables, Some(&written))?;
@@ -233,19 +231,9 @@ impl Making<'_> {
     }
 }
 
-/// Where each of some lists begins, and the end of the last.
-fn starts_of(lengths: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut end = 0;
-    let ends = lengths.map(|length| {
-        end += length;
-        end
-    });
-    std::iter::once(0).chain(ends).collect()
-}
-
 /// Where each begins and ends.
 fn ranges_of(starts: &[u64]) -> Vec<[u32; 2]> {
-    starts.windows(2).map(|range| [range[0] as u32, range[1] as u32]).collect()
+    starts.par_windows(2).map(|range| [range[0] as u32, range[1] as u32]).collect()
 }
 
 #[cfg(test)]
