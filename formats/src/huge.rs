@@ -5,6 +5,8 @@
 
 use crate::error::{Error, Result};
 use bytemuck::Zeroable;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Returns `count` zeros, in huge pages if the system grants them. The system provides the memory when it is first
 /// accessed, so that what is never read costs nothing, and many threads share the cost of the rest.
@@ -12,7 +14,38 @@ pub fn zeroed<T: Zeroable>(count: u64) -> Vec<T> {
     advised(bytemuck::zeroed_vec(count as usize))
 }
 
-/// The same where the system may refuse; `what` names the memory in the error.
+/// An atomic number.
+pub trait Atomic: sealed::Sealed {
+    /// The number.
+    type Plain;
+}
+
+mod sealed {
+    /// Atomics whose numbers have the same size, alignment and bits.
+    pub trait Sealed {}
+    impl Sealed for super::AtomicU32 {}
+    impl Sealed for super::AtomicU64 {}
+}
+
+impl Atomic for AtomicU32 {
+    type Plain = u32;
+}
+
+impl Atomic for AtomicU64 {
+    type Plain = u64;
+}
+
+/// The numbers that threads have written, in the same memory.
+pub fn plain<A: Atomic>(atomics: Vec<A>) -> Vec<A::Plain> {
+    let mut atomics = ManuallyDrop::new(atomics);
+    #[allow(unsafe_code)]
+    // SAFETY: an atomic has the size, alignment and bit validity of its number, and nobody else frees the allocation.
+    unsafe {
+        Vec::from_raw_parts(atomics.as_mut_ptr().cast(), atomics.len(), atomics.capacity())
+    }
+}
+
+/// The same as [`zeroed`] where the system may refuse; `what` names the memory in the error.
 ///
 /// # Errors
 /// [`Error::Allocation`] with the size.

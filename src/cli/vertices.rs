@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
+use topostream_formats::huge::plain;
 
 /// Vertices that a thread takes at a time.
 const PART: u64 = 1 << 18;
@@ -42,7 +43,7 @@ pub fn group_sizes<I: Iterator<Item = Option<u32>>>(
         }
         near.into_iter().filter(|(_, count)| *count > 0).for_each(|(group, count)| add(group, count));
     });
-    sizes.into_iter().map(AtomicU32::into_inner).collect()
+    plain(sizes)
 }
 
 #[cfg(test)]

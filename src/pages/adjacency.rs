@@ -9,7 +9,7 @@ use std::iter;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use topostream_formats::huge::zeroed;
+use topostream_formats::huge::{plain, zeroed};
 use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, PageId, Store, VertexId};
 
@@ -162,8 +162,8 @@ impl Adjacency {
             }
         };
         each(&put, &|_, _| {})?;
-        let ends: Vec<u32> = ends.into_iter().map(AtomicU32::into_inner).collect();
-        let entries: Vec<u32> = entries.into_iter().map(AtomicU32::into_inner).collect();
+        let ends: Vec<u32> = plain(ends);
+        let entries: Vec<u32> = plain(entries);
         Ok(sorted(&ends, entries))
     }
 }

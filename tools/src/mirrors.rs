@@ -4,6 +4,7 @@ use crate::progress::{Cancel, Progress, Unit};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::huge::plain;
 use topostream_formats::mirrors::{MIRRORS, Mirrors, Sections};
 use topostream_formats::packed::PackedPage;
 use topostream_formats::page::{Neighbours, Page};
@@ -122,7 +123,7 @@ fn masks(
     let results: Vec<Result<()>> =
         (0..topology.page_count()).into_par_iter().map_init(Buffers::default, one_page).collect();
     results.into_iter().collect::<Result<()>>()?;
-    Ok(masks.into_iter().map(AtomicU32::into_inner).collect())
+    Ok(plain(masks))
 }
 
 /// Adds the lists of a page.

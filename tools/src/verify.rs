@@ -5,6 +5,7 @@ use crate::progress::{Cancel, Progress, Unit};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::huge::plain;
 use topostream_formats::manifest::Ids;
 use topostream_formats::names::check_names;
 use topostream_formats::packed::PackedPage;
@@ -196,7 +197,7 @@ fn verify_topology(store: &Store, topology: &Topology, progress: &dyn Progress, 
     let sums = add_up(topology, results)?;
     match (lengths, store.part()) {
         (Lengths::Parts(lengths), Some(part)) => {
-            let lengths: Vec<u32> = lengths.into_iter().map(AtomicU32::into_inner).collect();
+            let lengths: Vec<u32> = plain(lengths);
             check_part_lengths(store, part, &lengths, degrees.values())?;
             check_summary(topology, &lengths)?;
         }

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::model::bits::Bits;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use topostream_formats::huge::zeroed;
+use topostream_formats::huge::{plain, zeroed};
 
 /// The graph of a level.
 pub struct Graph {
@@ -142,5 +142,5 @@ fn sums_of(group_of: &[u32], groups: u32, value: impl Fn(usize) -> u64 + Sync) -
             sum.fetch_add(value(at), Relaxed);
         }
     });
-    sums.into_iter().map(AtomicU64::into_inner).collect()
+    plain(sums)
 }

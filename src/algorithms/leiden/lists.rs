@@ -11,7 +11,7 @@ use bytemuck::Zeroable;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use topostream_formats::huge::zeroed;
+use topostream_formats::huge::{plain, zeroed};
 
 /// The lists of a level.
 #[derive(Debug, Default)]
@@ -399,7 +399,7 @@ impl Members {
             let left = next[group as usize].fetch_sub(1, Relaxed) - 1;
             vertices[starts[group as usize] as usize + left as usize].store(vertex, Relaxed);
         });
-        let vertices = vertices.into_iter().map(AtomicU32::into_inner).collect();
+        let vertices = plain(vertices);
         let mut members = Self { starts, vertices, rooms: Vec::new() };
         let rooms = members.sums(degree);
         members.rooms = super::starts::starts(rooms.len(), |group| rooms[group]);

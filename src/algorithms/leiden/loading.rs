@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use topostream_formats::Direction;
 use topostream_formats::edge::WeightType;
-use topostream_formats::huge::zeroed;
+use topostream_formats::huge::{plain, zeroed};
 
 /// The lists as they are read. Of a directed graph, a vertex's list has the neighbours that its edges lead to from its
 /// start on, and those that edges come from before its end.
@@ -130,13 +130,13 @@ impl Loaded {
                 Weights::Wide(wide.into_par_iter().map(|bits| whole(bits.into_inner())).collect())
             }
             Some(_) if quantum == Quantum::Whole(0) => {
-                Weights::Narrow(narrow.into_iter().map(AtomicU32::into_inner).collect())
+                Weights::Narrow(plain(narrow))
             }
             Some(_) => Weights::Wide(narrow.into_par_iter().map(|bits| whole(bits.into_inner().into())).collect()),
         };
-        let neighbours = neighbours.into_iter().map(AtomicU32::into_inner).collect();
+        let neighbours = plain(neighbours);
         let lists = Lists { starts: offsets, neighbours, weights, ..Lists::default() };
-        let mut strengths = strengths(&lists, &filled[0], directed);
+        let mut strengths = strengths(&lists, filled, directed);
         for (vertex, bits) in loops {
             let weight = whole(bits);
             strengths.out[vertex as usize] += if directed { weight } else { 2 * weight };
@@ -174,11 +174,15 @@ impl Loaded {
 }
 
 /// The sums of the weights of every list; of a directed graph, of its first so many neighbours, and of the others.
-fn strengths(lists: &Lists, first: &[AtomicU32], directed: bool) -> Masses {
+fn strengths(lists: &Lists, filled: [Vec<AtomicU32>; 2], directed: bool) -> Masses {
+    if let Weights::Ones = lists.weights {
+        let [out, into] = filled.map(|counts| counts.into_par_iter().map(|count| count.into_inner().into()).collect());
+        return Masses { out, into };
+    }
     let of = |vertex: u32| {
         let (mut at, mut sums) = (0, [0, 0]);
-        let out = if directed { first[vertex as usize].load(Relaxed) } else { u32::MAX };
-        lists.list(vertex).each(first, |_, weight| {
+        let out = if directed { filled[0][vertex as usize].load(Relaxed) } else { u32::MAX };
+        lists.list(vertex).each::<u8>(&[], |_, weight| {
             sums[usize::from(at >= out)] += weight;
             at += 1;
         });

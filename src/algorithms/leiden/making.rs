@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use topostream_formats::durable::{self, TemporaryFolder};
 use topostream_formats::edge::WeightType;
-use topostream_formats::huge::zeroed;
+use topostream_formats::huge::{plain, zeroed};
 use topostream_formats::manifest::Ids;
 use topostream_formats::packed::{PackedParameters, SharedLists};
 use topostream_formats::page::PageWeights;
@@ -81,7 +81,7 @@ fn rooms(lists: &PagedLists, group_of: &[u32], groups: u32) -> Vec<u64> {
             room.fetch_add(lists.degree(vertex) as u64, Relaxed);
         }
     });
-    rooms.into_iter().map(AtomicU64::into_inner).collect()
+    plain(rooms)
 }
 
 /// Checks that levels can be put in a folder, before hours of work end at it.
@@ -276,10 +276,10 @@ impl Making<'_> {
         }
         let Bins { starts, filled, dests, weights, .. } = self.bins(0..self.groups)?;
         let weights = match self.weighted {
-            true => Weights::Wide(weights.into_iter().map(AtomicU64::into_inner).collect()),
+            true => Weights::Wide(plain(weights)),
             false => Weights::Ones,
         };
-        let neighbours = dests.into_iter().map(AtomicU32::into_inner).collect();
+        let neighbours = plain(dests);
         let lengths = filled.into_iter().map(|length| length.into_inner().into()).collect();
         Ok(Some(Lists { starts, lengths, neighbours, weights }))
     }

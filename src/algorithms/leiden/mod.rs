@@ -71,6 +71,7 @@ use search::{Found, Save, Search};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::thread;
 use std::time::Instant;
 use surveying::{Survey, Surveying};
 use topostream_formats::Store;
@@ -150,13 +151,17 @@ impl Leiden {
         let parts = whole.options().checkpoints.as_ref().map(|_| whole.without_checkpoints());
         let engine = parts.as_ref().unwrap_or(whole);
         let room = self.room(engine)?;
-        let (report, read) = match room.place {
-            Place::Memory => self.load(engine, observer)?,
-            Place::Disk => {
-                making::check_folder(&room.scratch.parent)?;
-                self.survey(engine, &room, observer)?
-            }
-        };
+        let ((report, read), gpu) = thread::scope(|scope| -> Result<_> {
+            let gpu = scope.spawn(|| Searcher::of(engine));
+            let read = match room.place {
+                Place::Memory => self.load(engine, observer)?,
+                Place::Disk => {
+                    making::check_folder(&room.scratch.parent)?;
+                    self.survey(engine, &room, observer)?
+                }
+            };
+            Ok((read, gpu.join().expect("it does not panic")?))
+        })?;
         match room.place {
             Place::Memory => engine.make_room(room.held_bytes),
             Place::Disk => engine.free_page_buffer(),
@@ -165,7 +170,7 @@ impl Leiden {
         let (cancel, progress) = (&*engine.options().cancel, engine.options().progress.clone());
         let saves = Saves { run, saved, cancel, progress };
         let pool = topostream_formats::threads::pool("leiden", engine.options().threads)?;
-        let (largest, directed, gpu) = (read.largest(), store.manifest().directed, Searcher::of(engine)?);
+        let (largest, directed) = (read.largest(), store.manifest().directed);
         let found = pool.install(|| {
             let (graph, total) = read.finish(&self, store, &room)?;
             let pull = |resolution| Pull::new(self.objective, resolution, total, directed);

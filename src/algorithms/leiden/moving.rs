@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::model::bits::Bits;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use topostream_formats::huge::zeroed;
+use topostream_formats::huge::{plain, zeroed};
 
 /// Rounds end once the vertices that moved in one have less than one of so many parts of all mass.
 pub const MOVED_PART: u64 = 100;
@@ -54,8 +54,7 @@ pub fn run(mut all: Vec<Moving<'_>>, turns: &Turns) -> Result<Vec<(Vec<u32>, boo
             }
         }
     }
-    let communities = |of: Vec<AtomicU32>| of.into_iter().map(AtomicU32::into_inner).collect();
-    Ok(all.into_iter().map(|moving| (communities(moving.of), moving.any)).collect())
+    Ok(all.into_iter().map(|moving| (plain(moving.of), moving.any)).collect())
 }
 
 /// A round of several resolutions.

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::durable::TemporaryFolder;
 use topostream_formats::edge::WeightType;
-use topostream_formats::huge::zeroed;
+use topostream_formats::huge::{plain, zeroed};
 use topostream_formats::page::{Neighbours, Page, PageWeights};
 use topostream_formats::store::PageReader;
 use topostream_formats::{Direction, PageId, Result as StoreResult, Store, Topology, with_neighbours};
@@ -344,10 +344,10 @@ impl PagedLists {
             });
         })?;
         // In place: `into_par_iter` would take as much again.
-        let neighbours = neighbours.into_iter().map(AtomicU32::into_inner).collect();
+        let neighbours = plain(neighbours);
         let weights = match self.weights {
             None => Weights::Ones,
-            Some(_) => Weights::Wide(weights.into_iter().map(AtomicU64::into_inner).collect()),
+            Some(_) => Weights::Wide(plain(weights)),
         };
         Ok(Lists { starts, neighbours, weights, ..Lists::default() })
     }

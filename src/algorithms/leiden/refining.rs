@@ -16,6 +16,7 @@ use crate::model::bits::Bits;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use topostream_formats::huge::plain;
 
 /// Rounds over a batch; half of what is left decides in each.
 pub const ROUNDS: u64 = 4;
@@ -52,8 +53,7 @@ pub fn run(all: Vec<Refining<'_>>, turns: &Turns) -> Result<Vec<Vec<u32>>> {
             bounds.windows(2).try_for_each(|batch| refine(&all, (batch[0], batch[1])))?;
         }
     }
-    let groups = |refining: Refining<'_>| refining.of.into_iter().map(AtomicU32::into_inner).collect();
-    Ok(all.into_iter().map(groups).collect())
+    Ok(all.into_iter().map(|refining| plain(refining.of)).collect())
 }
 
 /// Refines a batch.

@@ -239,8 +239,13 @@ fn lifted(communities: &[u32], groups: &[u32], group_count: u32) -> Vec<u32> {
     let first: Vec<AtomicU32> = (0..=communities.len()).into_par_iter().map(|_| AtomicU32::new(u32::MAX)).collect();
     let community_of: Vec<AtomicU32> = zeroed(group_count.into());
     communities.par_iter().zip(groups).filter(|(_, group)| **group < group_count).for_each(|(&community, &group)| {
-        first[community as usize].fetch_min(group, Relaxed);
-        community_of[group as usize].store(community, Relaxed);
+        // Threads that only read share a line: many groups are in few communities.
+        if first[community as usize].load(Relaxed) > group {
+            first[community as usize].fetch_min(group, Relaxed);
+        }
+        if community_of[group as usize].load(Relaxed) != community {
+            community_of[group as usize].store(community, Relaxed);
+        }
     });
     let label = |community: AtomicU32| first[community.into_inner() as usize].load(Relaxed);
     community_of.into_par_iter().map(label).collect()

@@ -7,13 +7,12 @@ use crate::model::algorithm::Weights as Read;
 use crate::model::algorithm::{
     Algorithm, Answer, Conclusion, Declaration, Ends, Kernel, List, Refusal, State, Step, Visit,
 };
-use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use topostream_formats::Direction;
 use topostream_formats::edge::WeightType;
-use topostream_formats::huge::zeroed;
+use topostream_formats::huge::{plain, zeroed};
 
 /// What is found out about the vertices.
 pub struct Survey {
@@ -56,10 +55,10 @@ impl Survey {
 
     /// The degrees, the strengths, and the sum of all strengths (of a directed graph, of all weights).
     pub fn finish(self) -> (Vec<u32>, Masses, u64) {
-        let [out, into] = self.strengths.map(|of| of.into_par_iter().map(AtomicU64::into_inner).collect());
+        let [out, into] = self.strengths.map(plain);
         let strengths = Masses { out, into };
         let total = strengths.total(0);
-        (self.degrees.into_par_iter().map(AtomicU32::into_inner).collect(), strengths, total)
+        (plain(self.degrees), strengths, total)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::forest::Forest;
 use crate::progress::Cancel;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use topostream_formats::huge::plain;
 use topostream_formats::ids::VERTICES_MAX;
 use topostream_formats::{Edge, Error, Result};
 
@@ -229,7 +230,7 @@ fn finish<P: Places>(mut places: P, forests: Vec<Forest>, edges: u64, cancel: &C
         places.each(|_, place| {
             label[places.rank(place) as usize].store(places.rank(forest.root(place)), Relaxed);
         });
-        labels.push(label.into_iter().map(AtomicU32::into_inner).collect());
+        labels.push(plain(label));
     }
     Ok(Components { ids, labels, edges })
 }

@@ -8,6 +8,7 @@ use super::options::BASE_BYTES;
 use rayon::prelude::*;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use topostream_formats::huge::plain;
 use topostream_formats::{Error, Result};
 
 /// Bits of a counted block.
@@ -217,7 +218,7 @@ impl IdCollector {
             low_count += block.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
             before as u32
         };
-        let words: Vec<u64> = self.words.into_iter().map(AtomicU64::into_inner).collect();
+        let words: Vec<u64> = plain(self.words);
         let ranks = words.chunks(BLOCK_WORDS).map(count).collect();
         let (starts, shift) = starts_of(&self.high);
         Ok(IdMap { words, ranks, low_count, high: self.high, high_from: self.high_from, starts, shift })

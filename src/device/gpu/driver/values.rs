@@ -14,6 +14,7 @@ use crossbeam_channel::Sender;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
+use topostream_formats::huge::plain;
 
 /// Words of one download.
 const DOWNLOAD_WORDS: u64 = DOWNLOAD_BYTES / 4;
@@ -186,7 +187,7 @@ fn upload(context: &Context, (place, attribute): (usize, &Attribute), piece: &Sp
         }
         None => state.attributes.put(place, &piece.vertices, &values),
     }
-    let mut values: Vec<u32> = values.into_iter().map(AtomicU32::into_inner).collect();
+    let mut values = plain(values);
     if attribute.of == AttributeType::Bit
         && let Some(last) = values.len().checked_sub(1)
     {
