@@ -2,6 +2,7 @@
 """Communities beside other programs: time and modularity, in one run, over the same graphs.
 
 bench/communities.py GRAPH...                    edge lists: `u v` a line, ids from 0
+bench/communities.py --copies 24 GRAPH           many copies, one in 50 edges between them
 bench/communities.py --rmat 16,18 --lfr 0.3,0.5  generated graphs
 bench/communities.py --json bench/results/communities.json --runs 3
 bench/communities.py --store DIR --threads 16,2 --iterations 1,2,3 --memory 16GiB --device cpu,gpu   ours, of any size
@@ -58,6 +59,15 @@ def rmat(scale, seed=1):
     return canonical(scatter[source], scatter[dest])
 
 
+def copies(edges, count, seed=1):
+    """Several copies of a graph, one in 50 of whose edges leads to another copy."""
+    random, vertices = np.random.default_rng(seed), int(edges.max()) + 1
+    copy = np.repeat(np.arange(count), len(edges))
+    to = np.where(random.random(len(copy)) < 0.02, random.integers(count, size=len(copy)), copy)
+    source, dest = (np.tile(edges[:, side], count) for side in (0, 1))
+    return canonical(source + vertices * copy, dest + vertices * to)
+
+
 def lfr(mu, seed=10):
     import networkx as nx
 
@@ -94,10 +104,10 @@ def of_topostream(edges, vertices, folder, algorithm, words):
     program = os.environ.get("TOPOSTREAM", "topostream")
     store = folder / "store"
     if not store.exists():
-        text, ids = folder / "edges.txt", folder / "vertices.txt"
-        np.savetxt(text, edges, fmt="%d")
+        listed, ids = folder / "edges.bin", folder / "vertices.txt"
+        edges.astype("<u4").tofile(listed)
         np.savetxt(ids, np.arange(vertices), fmt="%d")
-        make = [program, "format", text, store, "--symmetrize", "--vertices", ids, "--quiet"]
+        make = [program, "format", listed, store, "--kind", "raw-u32", "--symmetrize", "--vertices", ids, "--quiet"]
         subprocess.run([str(word) for word in make], check=True)
 
     def run(seed):
@@ -236,6 +246,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("graphs", nargs="*", type=Path, metavar="GRAPH")
     numbers = lambda kind: lambda text: [kind(word) for word in text.split(",") if word]  # noqa: E731
+    parser.add_argument("--copies", type=int, default=1, help="of each graph: a larger one with the same lists")
     parser.add_argument("--rmat", type=numbers(int), default=[], metavar="SCALES")
     parser.add_argument("--lfr", type=numbers(float), default=[], metavar="MIXING")
     parser.add_argument("--store", type=Path, action="append", default=[], metavar="DIR")
@@ -257,7 +268,10 @@ def main():
         print(*(row if isinstance(row, str) else row["median"] for row in stores[-1]), file=sys.stderr, flush=True)
     for path in arguments.graphs:
         listed = np.loadtxt(path, dtype=np.int64, comments=["#", "%"], usecols=(0, 1))
-        rows += measure(path.stem, canonical(listed[:, 0], listed[:, 1]), None, arguments)
+        name, edges = path.stem, canonical(listed[:, 0], listed[:, 1])
+        if arguments.copies > 1:
+            name, edges = f"{arguments.copies} copies of {name}", copies(edges, arguments.copies)
+        rows += measure(name, edges, None, arguments)
     for scale in arguments.rmat:
         rows += measure(f"R-MAT {scale}", rmat(scale), None, arguments)
     for mu in arguments.lfr:

@@ -129,9 +129,7 @@ impl Loaded {
             Some(weights) if weights.is_wide() => {
                 Weights::Wide(wide.into_par_iter().map(|bits| whole(bits.into_inner())).collect())
             }
-            Some(_) if quantum == Quantum::Whole(0) => {
-                Weights::Narrow(plain(narrow))
-            }
+            Some(_) if quantum == Quantum::Whole(0) => Weights::Narrow(plain(narrow)),
             Some(_) => Weights::Wide(narrow.into_par_iter().map(|bits| whole(bits.into_inner().into())).collect()),
         };
         let neighbours = plain(neighbours);

@@ -67,11 +67,11 @@ mod tests {
             let size = |at: usize| (at as u64 * 7919) % 5 * most;
             let starts = starts(count, size);
             let mut sum = 0;
-            for at in 0..count {
-                prop_assert_eq!(starts[at], sum);
-                sum += size(at);
+            prop_assert_eq!(starts.len(), count + 1);
+            for (at, &start) in starts.iter().enumerate() {
+                prop_assert_eq!(start, sum);
+                sum += if at < count { size(at) } else { 0 };
             }
-            prop_assert_eq!(starts[count], sum);
             let wanted: Vec<u64> = (0..=parts).map(|part| sum * part / parts).collect();
             let found = first_with(count, size, &wanted);
             for (wanted, found) in wanted.into_iter().zip(found) {

@@ -1,5 +1,4 @@
-//! Bytes that devices exchange, compared with exchanging everything (Khorasani, Gupta and Bhuyan, PACT 2015, table
-//! VIII).
+//! Bytes that devices exchange, compared with exchanging everything (Khorasani, Gupta and Bhuyan, PACT 2015, table I).
 
 use super::bench::Bench;
 use crate::error::Result;
