@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 pub enum Encoding {
     /// The neighbour's vertex id in 4 bytes.
     VertexId,
-    /// The address of the neighbour's own record, as GTS (Kim et al., SIGMOD 2016, §3.1) writes it: `page_bytes` of
-    /// page id (GTS's p), then `slot_bytes` of slot number (its q). The vertex is the page's first vertex + slot.
+    /// The address of the neighbour's own record, as GTS (Kim et al., SIGMOD 2016, §2 and 6.1) writes it: `page_bytes`
+    /// of page id (GTS's p), then `slot_bytes` of slot number (its q). The vertex is the page's first vertex + slot.
     /// Earlier versions wrote it: it is only read.
     RecordId {
         /// Bytes of the page id: 1 to 7.

@@ -115,7 +115,8 @@ pub enum CachePolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[doc(hidden)]
 pub enum Distribution {
-    /// The fastest as measured: segments over out-lists and in place, threads by list over in-lists in device memory.
+    /// The fastest as measured. In launches: segments over out-lists and in place, threads by list over in-lists in
+    /// device memory. Supersteps over resident pages have kernels of their own, which other distributions turn off.
     #[default]
     Auto,
     /// A thread for each list.

@@ -8,8 +8,8 @@ use crate::team::assignment::fractions;
 use crate::team::{Assignment, Strategy};
 use topostream_formats::{Direction, Store};
 
-/// Returns the predicted time of a finished run, for the pages and edges that it had: equation 2 of GTS. Returns `None`
-/// if a device of the run has not been measured, or if there were too many supersteps to report each.
+/// Returns the predicted time of a finished run, for the pages and edges that it had. Returns `None` if a device of the
+/// run has not been measured, or if there were too many supersteps to report each.
 pub fn explain(
     rates: &Rates,
     declaration: &Declaration,
@@ -40,8 +40,8 @@ pub fn explain(
     predict(&work, &environment).map(|prediction| Prediction { memory: None, ..prediction })
 }
 
-/// Returns the work that a run has done, with a phase for each superstep: equation 2 of GTS is evaluated for the levels
-/// of the run.
+/// Returns the work that a run has done, with a phase for each superstep: times are added up over levels, as in GTS's
+/// equation 2.
 fn measured(declaration: &Declaration, store: &Store, report: &RunReport) -> Workload {
     let mut work = Workload::without_phases(declaration, store);
     let next = report.steps.iter().skip(1).map(|step| step.active.unwrap_or(0)).chain([0]);

@@ -29,6 +29,8 @@ pub struct DeviceProfile {
     pub share: f64,
 }
 
+/// A budget that every run fits in, in bytes.
+const UNLIMITED_BYTES: u64 = 1 << 60;
 /// The share of an adapter's memory that a run may use by default.
 const MEMORY_SHARE: f64 = 0.9;
 /// The memory that a run may use by default if the adapter does not report its size, in bytes.
@@ -161,14 +163,15 @@ impl<'a> Environment<'a> {
         let trace_bytes = options.trace_bytes;
         let budget_bytes = options.memory_bytes.saturating_sub(trace_bytes);
         let plan = |memory, buffer| MemoryPlan::new(declaration, store, memory, buffer, sharing_bytes, decoders);
-        // If the budget is too small, the needs under an unlimited budget are reported.
-        let unlimited = plan(1 << 60, None).ok().map(|plan| scaled(&plan, &scale, work.directory_pages));
-        let within = match options.assumed.graph {
+        let of_store = plan(UNLIMITED_BYTES, None).ok().map(|plan| scaled(&plan, &scale, work.directory_pages));
+        let within = |budget_bytes| match options.assumed.graph {
             None => plan(budget_bytes, options.buffer_bytes).ok(),
-            Some(_) => unlimited.and_then(|plan| fitted(plan, budget_bytes, options.buffer_bytes, store)),
+            Some(_) => of_store.and_then(|plan| fitted(plan, budget_bytes, options.buffer_bytes, store)),
         };
-        self.main_fits = within.is_some();
-        let Some(plan) = within.or(unlimited) else { return };
+        let fits = within(budget_bytes);
+        self.main_fits = fits.is_some();
+        // If the budget is too small, the needs under an unlimited budget are reported, with the page buffer asked for.
+        let Some(plan) = fits.or_else(|| within(UNLIMITED_BYTES)).or(of_store) else { return };
         self.main_bytes = trace_bytes + plan.total_bytes() - plan.buffer_bytes();
         self.buffer_bytes = plan.buffer_bytes();
     }

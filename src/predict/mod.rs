@@ -1,5 +1,4 @@
-//! The cost model: the predicted time of a run, by term, and its bottleneck (GTS, Kim et al., SIGMOD 2016, §5, extended
-//! by an SSD).
+//! The cost model: the predicted time of a run, by term, and its bottleneck (after GTS, Kim et al., SIGMOD 2016, §5).
 //!
 //! ```text
 //!  superstep  =  max( ssd, bus, kernel )  +  vertex phase  +  merge up  +  merge down  +  overhead
@@ -10,19 +9,27 @@
 //!  merge   bytes that a device writes for the others, and reads of theirs  ÷  its rate
 //! ```
 //!
-//! Equation 1 of GTS (for algorithms like PageRank) is this for supersteps that visit all pages: 2|WA| ÷ c1 is the
-//! merge, (|SP| + |LP|) ÷ (c2 · N) is the bus, and t_kernel of the last page is part of the maximum. Equation 2 (for
-//! algorithms like BFS) is the sum over levels, whose pages are unknown before the run: [`Workload::of`] takes them
-//! from searches in R-MAT graphs. For a finished run the engine takes them from its report, as GTS does. The cached
-//! share r_hit of equation 2 is [`Hits`].
+//! It follows the idea of GTS's equations: pages cross the bus at the rate c2, to N devices at the same time, and
+//! those that are cached do not (r_hit, here [`Hits`]). As in equation 1, algorithms like PageRank visit all pages in
+//! each superstep. As in equation 2, times of algorithms like BFS are added up over levels. Their pages are unknown
+//! before a run: [`Workload::of`] takes them from searches in R-MAT graphs; for a finished run the engine takes them
+//! from its report. It is not these equations:
+//!
+//! - Disks are a term.
+//! - 2|WA| ÷ c1, the copies of written attributes, is the merge of several devices in each superstep. One device has no
+//!   such term: it sets first values itself, which counts as vertex phase, and the copy of results is left out.
+//! - |RA| is left out, also where read-only attributes cross the bus.
+//! - Kernels are not assumed to hide behind the bus. They have a rate, and may be the longest of the three.
+//! - Calls and synchronization are an overhead, a fixed time for a superstep and one for an exchange.
+//! - There is no d_skew: each device has its share of the pages in every superstep.
 //!
 //! Nothing here uses a device: the input is plain data.
 //!
 //! The bus has one rate for scans and one for traversals, which read parts of pages. A kernel's rate is that of its
-//! edge function at about this number of vertices. N does not divide the bus under `shard` unless lists are grouped.
-//! Levels of R-MAT graphs may be far from those of other graphs. For other algorithms with an unknown number of
-//! supersteps the times are for one pass over the graph, and edge functions that `calibrate` does not measure use
-//! PageRank's rates: `plan` says both.
+//! edge function at about this number of vertices. Under `shard`, N divides the bus only if lists are grouped, or
+//! belong to the owner of their vertex (pull). Levels of R-MAT graphs may be far from those of other graphs. For other
+//! algorithms with an unknown number of supersteps the times are for one pass over the graph, and edge functions that
+//! `calibrate` does not measure use PageRank's rates: `plan` says both.
 
 mod assumed;
 mod choose;

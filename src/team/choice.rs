@@ -50,8 +50,8 @@ pub enum Assignment {
     Auto,
     /// Page j goes to device j mod N, as in GTS.
     Modulo,
-    /// Ranges of consecutive pages with equal numbers of edges. Values that edges read from or write to the list's own
-    /// vertex then stay on one device.
+    /// Ranges of consecutive pages with equal work: edges, and of in-lists also lists. Values that edges read from or
+    /// write to the list's own vertex then stay on one device.
     Contiguous,
 }
 

@@ -336,6 +336,8 @@ fn graphs_of_another_size_are_planned() {
         .prints(&["68,719,476,736 vertices: a store has at most 4,294,967,296", "64 machines like this one"]);
     let vast = plan(vast);
     assert_eq!(vast[0]["fits"], false, "1 TiB of values");
+    let buffer = number(&vast, "/0/prediction/memory/buffer_bytes");
+    assert!(buffer > 0.0 && buffer <= 64.0 * (1u64 << 20) as f64, "what was asked for: {buffer}");
     let pages_bytes = number(&vast, "/0/machines/pages_bytes");
     assert!((pages_bytes / (2.5 * (1u64 << 34) as f64) - 1.0).abs() < 1e-3, "{pages_bytes}");
     let main = number(&vast, "/0/prediction/memory/main_bytes");

@@ -8,12 +8,11 @@
 //!  adsorption  x'[v] = (1 - inject - abandon) mean[v] + inject s[v]      s is 1 at seeds, 0 elsewhere; x starts as s
 //! ```
 //!
-//! - Heat simulation is a kernel of CuSha (Khorasani et al., HPDC 2014) and of systems that use its benchmark list,
-//!   such as AsynGraph. Here it is explicit (forward Euler) diffusion, a step of alpha at a time, where a vertex's
-//!   capacity is the sum of the conductances that lead to it. A new value lies between the old values of the vertex and
-//!   its in-neighbours, so any alpha above 0 and up to 1 is stable whatever the degrees. (With equal capacities alpha
-//!   would have to stay below 1 over the largest such sum.)
-//! - Circuit simulation (the same list) is Jacobi's method for Kirchhoff's law: the currents at a vertex add up to 0,
+//! - Heat simulation is a benchmark of CuSha (Khorasani et al., HPDC 2014). Here it is explicit (forward Euler)
+//!   diffusion, a step of alpha at a time, where a vertex's capacity is the sum of the conductances that lead to it. A
+//!   new value lies between the old values of the vertex and its in-neighbours, so any alpha above 0 and up to 1 is
+//!   stable whatever the degrees. (With equal capacities alpha would have to stay below 1 over the largest such sum.)
+//! - Circuit simulation (also of CuSha) is Jacobi's method for Kirchhoff's law: the currents at a vertex add up to 0,
 //!   where x are voltages and weights are conductances. Since every value starts at 0, it converges wherever a source
 //!   leads, and to 0 elsewhere. It converges more slowly the fewer the sources are and the farther away they are: a
 //!   small change does not yet mean a small error.

@@ -6,8 +6,8 @@
 //! each edge is stored in the lists of both ends, the first superstep reads all lists, and the following ones read
 //! those of vertices whose label has changed. If it is stored in one list only, an edge lowers whichever of its ends
 //! has the larger label, and every superstep reads all lists until one changes nothing. Current labels are read, so a
-//! label can travel several hops in one superstep; the final labels do not depend on the order. Label propagation by
-//! minima is that of GTS (Kim et al., SIGMOD 2016) and of Pegasus (Kang et al., ICDM 2009), which call it HCC.
+//! label can travel several hops in one superstep; the final labels do not depend on the order. PEGASUS (Kang et al.,
+//! ICDM 2009) calls label propagation by minima HCC.
 //!
 //! 4 bytes a vertex for the label. Loops and repeated edges change nothing.
 //!
