@@ -78,6 +78,8 @@ pub struct Setup {
     pub distribution: Distribution,
     /// The maximum number of pages of a launch; by default the engine's choice.
     pub batch_pages: Option<u32>,
+    /// The maximum number of launches in flight; by default the engine's choice.
+    pub launches: Option<u32>,
     /// The transfer of pages that are not cached.
     pub transfer: PageTransfer,
     /// Which pages are cached in searches.
@@ -111,6 +113,7 @@ impl Setup {
             cache: Share::All,
             distribution: Distribution::Auto,
             batch_pages: None,
+            launches: None,
             transfer: PageTransfer::Auto,
             policy: CachePolicy::default(),
             sums: Sums::Exact,
@@ -167,6 +170,7 @@ impl Setup {
             },
             distribution: self.distribution,
             batch_pages: self.batch_pages.unwrap_or(defaults.batch_pages),
+            launches: self.launches.unwrap_or(defaults.launches),
             transfer: self.transfer,
             cache_policy: self.policy,
             fast_paths: FastPaths {

@@ -1,7 +1,9 @@
 //! Settings of the engine that few need: keys of `--tune`.
 
 use crate::algorithms::command::size;
-use crate::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths, GpuSettings, PageTransfer};
+use crate::device::settings::{
+    BATCH_PAGES_DEFAULT, CachePolicy, Distribution, FastPaths, GpuSettings, LAUNCHES_DEFAULT, PageTransfer,
+};
 use crate::engine::EngineOptions;
 use crate::pages::fetch::FetcherKind;
 use crate::team::{Assignment, Strategy};
@@ -53,6 +55,18 @@ pub struct Tuning {
         help_heading = "GPU"
     )]
     batch_pages: u32,
+    /// Maximum number of launches in flight: one runs, the others wait
+    #[arg(
+        long,
+        default_value_t = LAUNCHES_DEFAULT,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=32),
+        help_heading = "GPU"
+    )]
+    launches: u32,
+    /// Which pages the page cache keeps in traversals
+    #[arg(long, default_value = "fixed", value_name = "POLICY", help_heading = "GPU")]
+    cache_policy: CachePolicyName,
     /// How pages that are not in its cache reach the GPU
     #[arg(long, default_value = "auto", value_name = "WAY", help_heading = "GPU")]
     transfer: TransferName,
@@ -69,6 +83,14 @@ enum TransferName {
     InPlace,
     /// Pages are copied to GPU memory first
     Copy,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CachePolicyName {
+    /// The first ones; the GPU reads the others in place
+    Fixed,
+    /// The most recently used ones: every page that is visited is copied
+    Lru,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -136,6 +158,11 @@ impl Tuning {
             pipelines: if allowed(FastPathName::PipelineCache) { pipelines() } else { None },
             distribution: self.distribution,
             batch_pages: self.batch_pages,
+            launches: self.launches,
+            cache_policy: match self.cache_policy {
+                CachePolicyName::Fixed => CachePolicy::Fixed,
+                CachePolicyName::Lru => CachePolicy::Lru,
+            },
             transfer: match self.transfer {
                 TransferName::Auto => PageTransfer::Auto,
                 TransferName::InPlace => PageTransfer::InPlace,

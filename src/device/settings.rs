@@ -21,6 +21,9 @@ pub struct GpuSettings {
     /// The maximum number of pages of one launch.
     #[doc(hidden)]
     pub batch_pages: u32,
+    /// The maximum number of launches in flight: one runs, the others wait.
+    #[doc(hidden)]
+    pub launches: u32,
     /// The transfer of pages to the device.
     #[doc(hidden)]
     pub transfer: PageTransfer,
@@ -50,6 +53,7 @@ impl Default for GpuSettings {
             pipelines: None,
             distribution: Distribution::Auto,
             batch_pages: BATCH_PAGES_DEFAULT,
+            launches: LAUNCHES_DEFAULT,
             transfer: PageTransfer::Auto,
             cache_policy: CachePolicy::default(),
             fast_paths: FastPaths::default(),
@@ -62,6 +66,8 @@ impl Default for GpuSettings {
 
 /// The default maximum number of pages of one launch.
 pub const BATCH_PAGES_DEFAULT: u32 = 4096;
+/// The default maximum number of launches in flight.
+pub const LAUNCHES_DEFAULT: u32 = 2;
 
 /// Optional features of adapters. They do not change results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -66,7 +66,7 @@ fn every_gpu_option_has_an_effect() {
     let Some(adapter) = machine.software() else { return };
     let device = &adapter["index"];
     for options in [
-        "--tune distribution=vertex --tune batch-pages=1",
+        "--tune distribution=vertex --tune batch-pages=1 --tune launches=4 --tune cache-policy=lru",
         "--tune distribution=warp:8 --tune device-cache=0",
         "--tune distribution=hybrid --device-memory 64MiB --tune transfer=copy",
         "--tune distribution=segments --tune without=host-import --tune without=transfer-queue",
@@ -133,6 +133,8 @@ fn wrong_gpu_arguments_end_with_2() {
         ("--tune distribution=warp:3", &["warp:3", "warp:2 to warp:32", "segments"]),
         ("--tune distribution=edges", &["edges", "hybrid"]),
         ("--tune batch-pages=0", &["0", "1..=65536"]),
+        ("--tune launches=33", &["33", "1..=32"]),
+        ("--tune cache-policy=mru", &["mru", "fixed", "lru"]),
         ("--tune transfer=fast", &["fast", "in-place", "copy"]),
         ("--tune without=vulkan", &["vulkan", "host-import", "subgroups"]),
         ("--device-memory much", &["much", "sizes look like 64KiB"]),

@@ -45,6 +45,8 @@ const PAGE_BYTES: [u32; 2] = [64 << 10, 1 << 20];
 const CACHES: [Cache; 3] = [Cache::Off, Cache::Few, Cache::All];
 const BUFFERS: [Option<u64>; 3] = [Some(4), Some(9), None];
 const BATCHES: [u32; 3] = [1, 3, 1024];
+/// Launches in flight, with these.
+const LAUNCHES: [u32; 3] = [5, 1, 2];
 const TRANSFERS: [PageTransfer; 3] = [PageTransfer::Auto, PageTransfer::InPlace, PageTransfer::Copy];
 
 /// Numbers of values: graphs, algorithms, encodings, page sizes, caches, buffers, distributions, batches, transfers,
@@ -59,6 +61,7 @@ fn setting(row: &[usize]) -> Setting {
         buffer: BUFFERS[row[5]],
         distribution: DISTRIBUTIONS[row[6]],
         batch_pages: BATCHES[row[7]],
+        launches: LAUNCHES[row[7]],
         transfer: TRANSFERS[row[8]],
         cache_policy: CachePolicy::default(),
         fast_paths: fast_paths()[row[9]],

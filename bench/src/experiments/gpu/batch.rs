@@ -1,4 +1,5 @@
-//! Pages per launch: the cost of launches, and the batch size from which it is negligible.
+//! Pages per launch: the cost of launches, and the batch size from which it is negligible. All pages are in device
+//! memory, and the host launches them: supersteps that the device runs by itself have no launches.
 
 use super::bench::{Bench, over};
 use crate::case::Case;
@@ -22,12 +23,12 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-batch", EXPECTATION);
     let columns =
         ["graph", "work", "pages of a launch", "launches", "ms", "kernels ms", "G edges/s", "speed of the fastest's"];
-    let mut table = Table::new("Pages of a launch, everything in device memory", &columns);
+    let mut table = Table::new("Pages of a launch, everything in device memory, launched by the host", &columns);
     // One graph is enough: launch costs do not depend on its size.
     let case = bench.graphs()?.swap_remove(0);
     for work in [Work::Push, Work::Pull, Work::TopDown(case.hub)] {
         let measure = |batch| {
-            let setup = Setup { batch_pages: Some(batch), ..bench.setup() };
+            let setup = Setup { batch_pages: Some(batch), ..bench.launched_by_host() };
             case.measure(&setup, work, bench.fewer_runs())
         };
         let measured = BATCHES.map(measure).into_iter().collect::<Result<Vec<_>>>()?;

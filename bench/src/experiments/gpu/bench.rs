@@ -7,7 +7,7 @@ use crate::graph::{EDGE_FACTOR, Order, Wanted};
 use crate::measure::Spread;
 use crate::options::Resources;
 use crate::outcome::Outcome;
-use crate::rig::{DeviceChoice, Measured, Setup, Work};
+use crate::rig::{DeviceChoice, FastPaths, Measured, Setup, Work};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -103,6 +103,11 @@ impl Bench {
     /// The device with default options.
     pub fn setup(&self) -> Setup {
         Setup::new(self.settings.device.clone(), self.threads())
+    }
+
+    /// The same with every superstep launched by the host.
+    pub fn launched_by_host(&self) -> Setup {
+        Setup { fast_paths: FastPaths { device_loop: false, ..FastPaths::default() }, ..self.setup() }
     }
 
     /// The R-MAT graph of a scale, with this many edges per vertex and its vertices in an order.

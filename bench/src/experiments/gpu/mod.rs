@@ -8,6 +8,7 @@
 //!                  ├─▶ cache    0 to 100% in device memory               │
 //!                  ├─▶ work     distributions × densities                │
 //!                  ├─▶ batch    pages of a launch                        │
+//!                  ├─▶ launches launches in flight                       │
 //!                  ├─▶ sums     the cost of exact sums                   │
 //!                  └─▶ cuda     plain arrays, nvcc           (optional) ─┘
 //! ```
@@ -19,6 +20,7 @@ mod bus;
 mod cache;
 mod cuda;
 mod directions;
+mod launches;
 mod small;
 mod ssd;
 mod sums;
@@ -61,6 +63,8 @@ pub enum Experiment {
     Work,
     /// Pages per launch
     Batch,
+    /// Launches in flight
+    Launches,
     /// The cost of exact sums
     Sums,
     /// Compared with a CUDA program over plain arrays
@@ -84,6 +88,7 @@ impl series::Experiment for Experiment {
             Self::Cache => cache::run(bench),
             Self::Work => work::run(bench),
             Self::Batch => batch::run(bench),
+            Self::Launches => launches::run(bench),
             Self::Sums => sums::run(bench),
             Self::Cuda => cuda::run(bench),
         }

@@ -1,4 +1,5 @@
-//! Distributions of work within a batch, at several densities (GTS, Kim et al., SIGMOD 2016, figure 14).
+//! Distributions of work within a batch, at several densities (GTS, Kim et al., SIGMOD 2016, figure 14), launched by the
+//! host; beside them supersteps that the device runs by itself, with kernels of their own.
 
 use super::bench::{Bench, over};
 use crate::error::Result;
@@ -34,7 +35,17 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-work", EXPECTATION);
     let mut columns = vec!["density", "work"];
     columns.extend([
-        "vertex", "warp:2", "warp:4", "warp:8", "warp:16", "warp:32", "hybrid", "segments", "auto", "fastest",
+        "vertex",
+        "warp:2",
+        "warp:4",
+        "warp:8",
+        "warp:16",
+        "warp:32",
+        "hybrid",
+        "segments",
+        "auto",
+        "fastest",
+        "own supersteps",
     ]);
     let mut table =
         Table::new(format!("Kernels, ms; scale {}, everything in device memory", bench.density_scale()), &columns);
@@ -42,18 +53,21 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         let case = bench.case(bench.density_scale(), density, Order::Natural)?;
         for work in [Work::Push, Work::Pull, Work::TopDown(case.hub), Work::Optimizing(case.hub)] {
             let mut kernels_ms = Vec::new();
+            let kernels = |setup: &Setup| -> Result<Spread> {
+                let measured = case.measure(setup, work, bench.fewer_runs())?;
+                Ok(over(&measured, |run: &Measured| run.kernel_ns / 1e6))
+            };
             for distribution in DISTRIBUTIONS.into_iter().chain([Distribution::Auto]) {
-                let setup = Setup { distribution, ..bench.setup() };
-                let measured = case.measure(&setup, work, bench.fewer_runs())?;
-                kernels_ms.push(over(&measured, |run: &Measured| run.kernel_ns / 1e6));
+                kernels_ms.push(kernels(&Setup { distribution, ..bench.launched_by_host() })?);
             }
+            let own = kernels(&bench.setup())?;
             let (auto, named) = kernels_ms.split_last().expect("there are distributions");
             let fastest = named.iter().zip(DISTRIBUTIONS).min_by(|a, b| a.0.median.total_cmp(&b.0.median));
             let (best, name) = fastest.expect("there are distributions");
             let share = Spread::of(&[ratio(best.median, auto.median)]);
             let mut cells = vec![Cell::from(format!("1:{density}")), work.name().into()];
             cells.extend(kernels_ms.iter().map(|&ms| Cell::from(ms)));
-            cells.push(name.to_string().into());
+            cells.extend([name.to_string().into(), own.into()]);
             table.row(cells);
             outcome.claim(
                 format!("1:{density}, {}: auto's speed of the fastest's", work.name()),

@@ -1,7 +1,7 @@
 //! Launches: batches of ready pages, one dispatch each.
 //!
-//! At most [`BATCHES_MAX`] launches are in flight. Pages that become ready meanwhile wait for the next one, so that
-//! batches grow with the load.
+//! Few launches are in flight: one runs, the others wait. Pages that become ready meanwhile wait for the next one, so
+//! that batches grow with the load.
 //!
 //! Owns the ready pages, the launches in flight, and the buffers that describe batches, long lists and units. Takes
 //! [`Job`]s, and returns them when their launch has completed. Does not know where pages come from or how their frames
@@ -17,7 +17,7 @@ use crate::device::PageTask;
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::compose::layout::{GRID_ROW_MAX, HubHeader};
 use crate::device::gpu::compose::{KernelName, Resource};
-use crate::device::gpu::memory::plan::{BATCHES_MAX, batch_bytes, hub_bytes};
+use crate::device::gpu::memory::plan::{batch_bytes, hub_bytes};
 use crate::device::gpu::memory::rows::UnitRows;
 use crate::device::settings::Distribution;
 use crate::error::Result;
@@ -62,14 +62,15 @@ impl Launches {
     /// # Errors
     /// If the device is out of memory.
     pub fn new(context: &Context, rows: UnitRows, messages: Sender<DriverMessage>) -> Result<Self> {
-        let (gpu, pages) = (context.gpu(), context.home.settings.batch_pages);
+        let (gpu, settings) = (context.gpu(), &context.home.settings);
+        let (pages, launches) = (settings.batch_pages, settings.launches as usize);
         let buffer = |_| gpu.buffer("batch", batch_bytes(pages), Usage::STORAGE | Usage::COPY_DST);
         Ok(Self {
             ready: HashMap::new(),
             under_way: VecDeque::new(),
             count: 0,
-            batch_buffers: (0..BATCHES_MAX).map(buffer).collect::<Result<_>>()?,
-            free_rings: (0..BATCHES_MAX).collect(),
+            batch_buffers: (0..launches).map(buffer).collect::<Result<_>>()?,
+            free_rings: (0..launches).collect(),
             inflation: Inflation::default(),
             hubs: Hubs::new(gpu, context.plan.hub_entries)?,
             rows,
@@ -129,7 +130,7 @@ impl Launches {
         std::mem::take(&mut self.tally)
     }
 
-    /// Launches ready pages until [`BATCHES_MAX`] launches are in flight.
+    /// Launches ready pages until as many launches are in flight as may be.
     ///
     /// # Errors
     /// Shader and device errors.

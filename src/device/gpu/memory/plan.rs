@@ -16,8 +16,6 @@ use std::ops::Range;
 use topostream_formats::page::Capacity;
 use topostream_formats::{Store, Topology};
 
-/// Maximum number of launches in flight: one runs, the next one waits.
-pub const BATCHES_MAX: usize = 2;
 /// Maximum number of workgroups of kernels over vertices, and so of partial sums.
 pub const TOTALS_MAX: u32 = 4096;
 /// Bytes of a partial sum: four numbers.
@@ -226,7 +224,7 @@ impl DevicePlan {
             graph_bytes: degrees_bytes + directories + request.lists_bytes,
             degrees_bytes,
             lists_bytes: request.lists_bytes,
-            working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
+            working_bytes: u64::from(settings.launches) * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
             exchange_bytes: request.exchange_bytes,
             slots: 0,
             stream_slots: 0,
