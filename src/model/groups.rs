@@ -3,7 +3,7 @@
 //! ```text
 //!  vertex   0  1  2  3  4  5
 //!  label    2  2  2  5  4  5     a vertex of the group, the head: 2, 4 and 5
-//!  id      40 31 35  8  2  9     read twice, for as many groups as fit in memory: the smallest id, then whose it is
+//!  id      40 31 35  8  2  9     read for as many groups as fit in memory: the smallest id, and whose it is
 //!  label    1  1  1  3  4  3
 //! ```
 //!
@@ -15,6 +15,7 @@ use crate::model::bits::Bits;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use topostream_formats::Store;
+use topostream_formats::huge::zeroed;
 use topostream_formats::names::StoredNames;
 
 /// Ids that are read at a time.
@@ -179,31 +180,38 @@ impl<'a> Named<'a> {
     /// Names all groups, some at a time.
     fn name(&self, at_once: usize, read: &Read<'_>) -> Result<()> {
         let at_once = at_once.min(self.count).max(1);
-        let smallest: Vec<AtomicU64> = (0..at_once).map(|_| AtomicU64::new(0)).collect();
-        let found: Vec<AtomicU32> = (0..at_once).map(|_| AtomicU32::new(0)).collect();
+        let smallest: Vec<AtomicU64> = zeroed(at_once as u64);
+        let mut found: Vec<AtomicU32> = Vec::new();
+        let mut are_short = true;
         for first in (0..self.count).step_by(at_once) {
             let place = |head: u32| self.place(head).checked_sub(first).filter(|&place| place < at_once);
             let of = |vertex: u32| Some(self.get(vertex)).filter(|&head| self.shared.contains(head)).and_then(place);
-            smallest.par_iter().for_each(|smallest| smallest.store(u64::MAX, Relaxed));
-            read(&|vertex, ids| {
-                each_id(vertex, ids, |vertex, id| {
-                    if let Some(smallest) = of(vertex).map(|place| &smallest[place])
-                        && id < smallest.load(Relaxed)
-                    {
-                        smallest.fetch_min(id, Relaxed);
+            // Ids of 32 bits leave room for whose they are: one reading is enough.
+            are_short = are_short && {
+                let all_short = AtomicBool::new(true);
+                least(&smallest, read, &of, |vertex, id| {
+                    if id > u32::MAX.into() {
+                        all_short.store(false, Relaxed);
                     }
-                });
-            })?;
-            read(&|vertex, ids| {
-                each_id(vertex, ids, |vertex, id| {
-                    if let Some(place) = of(vertex).filter(|&place| smallest[place].load(Relaxed) == id) {
-                        found[place].store(vertex, Relaxed);
-                    }
-                });
-            })?;
+                    id << 32 | u64::from(vertex)
+                })?;
+                all_short.into_inner()
+            };
+            if !are_short {
+                least(&smallest, read, &of, |_, id| id)?;
+                found.resize_with(at_once, AtomicU32::default);
+                read(&|vertex, ids| {
+                    each_id(vertex, ids, |vertex, id| {
+                        if let Some(place) = of(vertex).filter(|&place| smallest[place].load(Relaxed) == id) {
+                            found[place].store(vertex, Relaxed);
+                        }
+                    });
+                })?;
+            }
             each_vertex(self.vertices, |head| {
                 if let Some(place) = Some(head).filter(|&head| self.shared.contains(head)).and_then(place) {
-                    self.set(head, found[place].load(Relaxed));
+                    let short = || smallest[place].load(Relaxed) as u32;
+                    self.set(head, if are_short { short() } else { found[place].load(Relaxed) });
                 }
             });
         }
@@ -214,6 +222,26 @@ impl<'a> Named<'a> {
         });
         Ok(())
     }
+}
+
+/// The least key of the vertices of each group, by the group's place, if it is one of these groups.
+fn least(
+    smallest: &[AtomicU64],
+    read: &Read<'_>,
+    place_of: &(impl Fn(u32) -> Option<usize> + Sync),
+    key: impl Fn(u32, u64) -> u64 + Sync,
+) -> Result<()> {
+    smallest.par_iter().for_each(|smallest| smallest.store(u64::MAX, Relaxed));
+    read(&|vertex, ids| {
+        each_id(vertex, ids, |vertex, id| {
+            let key = key(vertex, id);
+            if let Some(smallest) = place_of(vertex).map(|place| &smallest[place])
+                && key < smallest.load(Relaxed)
+            {
+                smallest.fetch_min(key, Relaxed);
+            }
+        });
+    })
 }
 
 /// Passes vertices and their ids, on all threads.

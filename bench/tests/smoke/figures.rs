@@ -173,7 +173,7 @@ fn results_are_used() {
         pages.iter().flat_map(|(_, text)| text.lines()).filter_map(|line| line.strip_prefix("<!-- figures: "));
     let used: Vec<String> = comments
         .flat_map(|comment| comment.split(" | ").next().unwrap().split_whitespace())
-        .flat_map(|file| names(file.split('[').next().unwrap()))
+        .flat_map(|file| names(file.split(['[', '#']).next().unwrap()))
         .collect();
     for entry in std::fs::read_dir(root().join("bench/results")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();

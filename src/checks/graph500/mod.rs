@@ -27,6 +27,8 @@ pub use crate::error::{Rule, Violation};
 use crate::model::algorithm::Values;
 use crate::model::bits::Bits;
 use crate::pages::buffers::PageBuffers;
+use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topostream_formats::edge::WeightType;
@@ -125,6 +127,9 @@ pub fn memory_bytes(store: &Store, weights: bool) -> u64 {
     let directory = 36 * u64::from(topology.page_count());
     rayon::current_num_threads() as u64 * a_thread + 2 * Bits::memory_bytes(store.vertices()) + directory
 }
+
+/// Vertices that a thread takes at a time.
+const CHUNK_VERTICES: u64 = 1 << 16;
 
 fn out_lists(store: &Store) -> &Topology {
     store.topology(Direction::Out).expect("every store has out-lists")
@@ -229,7 +234,10 @@ impl<'a> Search<'a> {
     fn check(&self) -> Result<Checked> {
         let reached = self.check_vertices()?;
         if let Some(parent) = self.parent {
-            self.check_cycles(parent)?;
+            // Where values grow along all tree edges there is no cycle.
+            if !self.grows(parent)? {
+                self.check_cycles(parent)?;
+            }
             self.check_tree_edges(parent)?;
         }
         let mut checked = Checked { reached, ..Checked::default() };
@@ -253,6 +261,24 @@ impl<'a> Search<'a> {
     fn others(&self) -> impl Iterator<Item = u32> {
         let vertices = (0..self.store.vertices()).map(|vertex| vertex as u32);
         vertices.filter(|&vertex| vertex != self.source)
+    }
+
+    /// Returns the first vertex but the source that is reached and fails a test; all threads look.
+    fn first_reached(&self, fails: impl Fn(u32) -> bool + Sync) -> Result<Option<u32>> {
+        let fails = |&vertex: &u32| vertex != self.source && self.is_reached(vertex) && fails(vertex);
+        let found = self.by_chunk(|vertices| vertices.map(|vertex| vertex as u32).find(fails))?;
+        Ok(found.into_iter().flatten().next())
+    }
+
+    /// Returns what a function makes of ranges of vertices, in order; all threads work.
+    fn by_chunk<T: Send>(&self, of: impl Fn(Range<u64>) -> T + Sync) -> Result<Vec<T>> {
+        let vertices = self.store.vertices();
+        let of_chunk = |chunk: usize| -> Result<T> {
+            self.check_cancel()?;
+            let first = chunk as u64 * CHUNK_VERTICES;
+            Ok(of(first..vertices.min(first + CHUNK_VERTICES)))
+        };
+        (0..vertices.div_ceil(CHUNK_VERTICES) as usize).into_par_iter().map(of_chunk).collect()
     }
 
     fn check_cancel(&self) -> Result<()> {

@@ -30,20 +30,25 @@ struct ReachedEdge {
 impl Search<'_> {
     /// Checks every edge, and that tree edges exist with the right weight.
     pub(super) fn check_with_tree(&self, parent: &Parents<'_>, checked: &mut Checked) -> Result<()> {
-        let (joined, exact) = (Bits::new(self.store.vertices()), Bits::new(self.store.vertices()));
+        let exact = Bits::new(self.store.vertices());
+        // A parent is looked up once for each vertex, not for each edge.
         self.scan(checked, &|edge| {
-            if Self::above(parent, edge.dest) == Some(edge.source) {
-                joined.insert(edge.dest);
-                if self.is_exact(&edge) {
-                    exact.insert(edge.dest);
-                }
+            let may_be = !exact.contains(edge.dest) && self.is_exact(&edge);
+            if may_be && Self::above(parent, edge.dest) == Some(edge.source) {
+                exact.insert(edge.dest);
             }
         })?;
-        let wrong = self.others().find(|&vertex| self.is_reached(vertex) && !exact.contains(vertex));
+        let wrong = self.first_reached(|vertex| !exact.contains(vertex))?;
         let Some((vertex, above)) = wrong.and_then(|vertex| Some((vertex, Self::above(parent, vertex)?))) else {
             return Ok(());
         };
-        let (rule, reason) = match joined.contains(vertex) {
+        let joined = AtomicBool::new(false);
+        self.scan(&mut Checked::default(), &|edge| {
+            if (edge.source, edge.dest) == (above, vertex) {
+                joined.store(true, Relaxed);
+            }
+        })?;
+        let (rule, reason) = match joined.into_inner() {
             false => (Rule::InGraph, "has no edge from that parent".into()),
             true => {
                 let (value, up) = (self.value.get(vertex), self.value.get(above));
@@ -75,7 +80,7 @@ impl Search<'_> {
                     found.store(true, Relaxed);
                 }
             })?;
-            let Some(vertex) = self.others().find(|&vertex| self.is_reached(vertex) && !right.contains(vertex)) else {
+            let Some(vertex) = self.first_reached(|vertex| !right.contains(vertex))? else {
                 return Ok(());
             };
             if !found.into_inner() {

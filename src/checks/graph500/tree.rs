@@ -3,6 +3,7 @@
 use super::{Broken, Lengths, Parents, Rule, Search};
 use crate::error::Result;
 use crate::model::bits::Bits;
+use std::ops::Range;
 use topostream_formats::text::counted;
 
 /// The number of vertices between two checks for cancellation.
@@ -12,18 +13,25 @@ impl Search<'_> {
     /// Checks every vertex by itself: values are not negative, the source is the root, and every reached vertex has a
     /// reached parent. Returns the number of reached vertices.
     pub(super) fn check_vertices(&self) -> Result<u64> {
-        let mut reached = 0;
-        for vertex in 0..self.store.vertices() {
-            if vertex.is_multiple_of(CANCEL_CHECK_VERTICES) {
-                self.check_cancel()?;
+        let of_chunk = |vertices: Range<u64>| {
+            let mut reached = 0;
+            for vertex in vertices.map(|vertex| vertex as u32) {
+                if let Some((other, reason)) = self.defect(vertex) {
+                    return Err(Broken { rule: Rule::Tree, vertex, other, reason, page: None });
+                }
+                reached += u64::from(self.is_reached(vertex));
             }
-            let vertex = vertex as u32;
-            if let Some((other, reason)) = self.defect(vertex) {
-                return Err(self.wrong(Broken { rule: Rule::Tree, vertex, other, reason, page: None }));
-            }
-            reached += u64::from(self.is_reached(vertex));
-        }
-        Ok(reached)
+            Ok(reached)
+        };
+        let reached = self.by_chunk(of_chunk)?.into_iter().sum::<Result<u64, Broken>>();
+        reached.map_err(|broken| self.wrong(broken))
+    }
+
+    /// Returns whether every reached vertex but the source has a larger value than its parent.
+    pub(super) fn grows(&self, parent: &Parents<'_>) -> Result<bool> {
+        let up = |vertex| Self::above(parent, vertex).map_or(f64::INFINITY, |above| self.value.get(above));
+        let stays = |vertex| up(vertex) >= self.value.get(vertex);
+        Ok(self.first_reached(stays)?.is_none())
     }
 
     /// Returns what is wrong with a vertex, and its parent if that is involved.
@@ -93,14 +101,11 @@ impl Search<'_> {
         if self.lengths != Lengths::Hops {
             return Ok(());
         }
-        for vertex in self.others().filter(|&vertex| self.is_reached(vertex)) {
-            let above = Self::above(parent, vertex).expect("a reached vertex has a parent");
-            let (value, up) = (self.value.get(vertex), self.value.get(above));
-            if up + 1.0 != value {
-                let (other, reason) = (Some(above), format!("is at level {value}, but its parent is at level {up}"));
-                return Err(self.wrong(Broken { rule: Rule::TreeEdge, vertex, other, reason, page: None }));
-            }
-        }
-        Ok(())
+        let above = |vertex| Self::above(parent, vertex).expect("a reached vertex has a parent");
+        let is_wrong = |vertex| self.value.get(above(vertex)) + 1.0 != self.value.get(vertex);
+        let Some(vertex) = self.first_reached(is_wrong)? else { return Ok(()) };
+        let (value, up) = (self.value.get(vertex), self.value.get(above(vertex)));
+        let (other, reason) = (Some(above(vertex)), format!("is at level {value}, but its parent is at level {up}"));
+        Err(self.wrong(Broken { rule: Rule::TreeEdge, vertex, other, reason, page: None }))
     }
 }

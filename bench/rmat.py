@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""R-MAT graphs of any scale on one machine, from the generator to answers, into JSON: tables as GTS has for RMAT27 to
+RMAT31 (Kim et al., SIGMOD 2016, figures 6, 8, 9 and 13).
+
+bench/rmat.py --scale 30 --json bench/results/rmat-30.json         on the CPU
+bench/rmat.py --scale 27,28,29 --device gpu --weights              shortest paths as well
+bench/rmat.py --scale 31 --device gpu,0+1 --strategy replicate,shard
+bench/rmat.py --scale 18 --memory 1GiB --buffer 64MiB              tries it here
+
+Generates and formats (out-lists, packed by degree groups), verifies, reads the pages with O_DIRECT; then ten iterations
+of PageRank, a search from the vertex of highest degree that Graph500's checks accept, components, betweenness from that
+vertex and, with weights, shortest paths: from disk, with a page buffer that does not hold the graph; from main memory;
+and on GPUs from device memory. A device such as 0+1 is two together, under each strategy. `topostream` on the path, or
+TOPOSTREAM. Stores are kept in --dir, unless --discard removes each after its scale. Runs that fail are rows too: their
+outcome says why.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+EXPECTATION = (
+    "from disk, PageRank has 0.9 of the rate of raw reads in every scale; from device memory an iteration has the "
+    "edges a second of R-MAT 26; formatting has as many edges a second in every scale"
+)
+PREPARED = ["graph", "what", "s", "GB", "GB/s", "M edges/s", "bytes an edge"]
+RUNS = ["graph", "algorithm", "device", "strategy", "pages from", "s", "process s", "best superstep s", "supersteps"]
+RUNS += ["GB read", "GB/s", "M edges/s", "planned GB", "outcome"]
+BLOCK = 16 << 20
+# Options of each algorithm.
+ALGORITHMS = {
+    "pagerank": ["--iterations", "10"],
+    "bfs": ["--source", "max-degree", "--parents", "--validate"],
+    "components": [],
+    "betweenness": ["--source", "max-degree"],
+    "sssp": ["--source", "max-degree"],
+}
+
+
+class FailedError(Exception):
+    """What the program says when it fails."""
+
+
+def topostream(*words):
+    """Runs the program; returns what it prints."""
+    program = os.environ.get("TOPOSTREAM", "topostream")
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True)
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+        raise FailedError(lines[0] if lines else f"exit code {done.returncode}")
+    return done.stdout
+
+
+def timed(work):
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def median(values):
+    return {"median": statistics.median(values), "min": min(values), "max": max(values), "runs": len(values)}
+
+
+def raw_read(path):
+    """Reads a file with O_DIRECT, four parts at a time."""
+    parts = 4
+    blocks = -(-path.stat().st_size // (BLOCK * parts))
+
+    def part(number):
+        words = ["dd", f"if={path}", "of=/dev/null", f"bs={BLOCK}", "iflag=direct"]
+        words += [f"skip={number * blocks}", f"count={blocks}"]
+        subprocess.run(words, check=True, stderr=subprocess.DEVNULL)
+
+    with ThreadPoolExecutor(parts) as pool:
+        list(pool.map(part, range(parts)))
+
+
+def prepare(name, scale, weights, arguments):
+    """Makes a store unless it is there; returns it, its number of edges, and rows."""
+    store, rows, edges = arguments.dir / name, [], 16 << scale
+
+    def row(what, seconds, size, of_edges=edges):
+        print(f"{name}: {what}: {seconds:.2f} s", file=sys.stderr, flush=True)
+        rate = f"{of_edges / seconds / 1e6:.1f}" if of_edges else ""
+        each = f"{size / edges:.2f}" if what == "generate and format" else ""
+        rows.append([name, what, f"{seconds:.2f}", f"{size / 1e9:.1f}", f"{size / seconds / 1e9:.2f}", rate, each])
+
+    if not (store / "graph.json").exists():
+        words = ["generate", "rmat", "--scale", scale, "--store", store, "--encoding", "packed"]
+        words += ["--order", "degree-groups", "--memory", arguments.memory, "--quiet"]
+        words += ["--random-weights", "u32:1:255"] if weights else []
+        seconds = timed(lambda: topostream(*words))
+        row("generate and format", seconds, sum(path.stat().st_size for path in store.rglob("*") if path.is_file()))
+    pages = store / "pages.0"
+    size = pages.stat().st_size
+    row("verify", timed(lambda: topostream("verify", store, "--memory", arguments.memory, "--quiet")), size)
+    row("raw O_DIRECT read, four readers", timed(lambda: raw_read(pages)), size, None)
+    return store, edges, rows
+
+
+def places(device, arguments):
+    """Where pages come from, with options of a run."""
+    on_gpu = [] if device == "cpu" else ["--tune", "device-cache=0"]
+    wanted = {"disk": ["--tune", f"buffer={arguments.buffer}", *on_gpu], "main memory": on_gpu}
+    if device != "cpu":
+        wanted["device memory"] = []
+    return {place: words for place, words in wanted.items() if place in arguments.place}
+
+
+def run(store, algorithm, device, strategy, place, words, arguments):
+    """A row of a run, the median of several by time."""
+    devices = [word for one in device.split("+") for word in ("--device", one)]
+    command = ["run", algorithm, store, *ALGORITHMS[algorithm], *devices, "--memory", arguments.memory, *words]
+    command += ["--tune", f"strategy={strategy}"] if strategy else []
+    row = [store.name, algorithm, device, strategy, place]
+    reports, processes = [], []
+    try:
+        for _ in range(arguments.runs):
+            start = time.perf_counter()
+            reports.append(json.loads(topostream(*command, "--json")))
+            processes.append(time.perf_counter() - start)
+    except FailedError as error:
+        print(f"{' '.join(row)}: {error}", file=sys.stderr, flush=True)
+        return [*row, *([""] * 8), str(error)]
+    report = sorted(reports, key=lambda report: report["wall_ns"])[len(reports) // 2]
+    total, seconds = report["total"], [report["wall_ns"] / 1e9 for report in reports]
+    steps = [step["wall_ns"] / 1e9 for step in report["steps"] if step["edges"]]
+    middle = statistics.median(seconds)
+    print(f"{' '.join(row)}: {middle:.3f} s", file=sys.stderr, flush=True)
+    return [
+        *row,
+        median(seconds),
+        median(processes),
+        f"{min(steps):.3f}" if steps else "",
+        str(report["supersteps"]),
+        f"{total['disk_bytes'] / 1e9:.1f}",
+        f"{total['disk_bytes'] / middle / 1e9:.2f}",
+        f"{total['edges'] / middle / 1e6:.0f}",
+        f"{report['planned_bytes'] / 1e9:.2f}",
+        "checked" if algorithm == "bfs" else "",
+    ]
+
+
+def outcome(prepared, runs):
+    """What is written."""
+    words = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
+    return {
+        "name": "rmat",
+        "expectation": EXPECTATION,
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "command": " ".join(["bench/rmat.py", *words]),
+        "verified": ["searches pass Graph500's checks; every page of a store is verified before the runs"],
+        "notes": [
+            "M edges/s are edges looked at over the time of the run; process s is the whole command, with checks and "
+            "the opening of devices"
+        ],
+        "tables": [
+            {"title": "Stores", "columns": PREPARED, "rows": prepared},
+            {"title": "Runs", "columns": RUNS, "rows": runs},
+        ],
+        "claims": [],
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    listed = lambda text: text.split(",")  # noqa: E731
+    parser.add_argument("--scale", type=lambda text: [int(word) for word in text.split(",")], required=True)
+    parser.add_argument("--dir", type=Path, default=Path(os.environ.get("BENCH_DIR", "target/bench")))
+    parser.add_argument("--memory", default="96GiB", help="of formatting, verify and runs")
+    parser.add_argument("--buffer", default="8GiB", help="the page buffer of runs from disk")
+    parser.add_argument("--device", type=listed, default=["cpu"], metavar="NAMES", help="as cpu,0,0+1")
+    parser.add_argument("--strategy", type=listed, default=["replicate", "shard"], help="of several devices")
+    parser.add_argument("--place", type=listed, default=["disk", "main memory", "device memory"])
+    parser.add_argument("--algorithm", type=listed, default=list(ALGORITHMS))
+    parser.add_argument("--weights", action="store_true", help="shortest paths, over a store of its own")
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--discard", action="store_true", help="remove each store after its runs")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    arguments.dir.mkdir(parents=True, exist_ok=True)
+    prepared, runs = [], []
+    for scale in arguments.scale:
+        for weighted in [False, True][: 1 + arguments.weights]:
+            name = f"rmat-{scale}-weights" if weighted else f"rmat-{scale}"
+            store, _, rows = prepare(name, scale, weighted, arguments)
+            prepared += rows
+            for device in arguments.device:
+                for strategy in arguments.strategy if "+" in device else [""]:
+                    for place, words in places(device, arguments).items():
+                        for algorithm in arguments.algorithm:
+                            if (algorithm == "sssp") == weighted:
+                                runs.append(run(store, algorithm, device, strategy, place, words, arguments))
+            if arguments.discard:
+                shutil.rmtree(store)
+            # What has been measured stays if a later scale is too large.
+            if arguments.json:
+                arguments.json.write_text(json.dumps(outcome(prepared, runs), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
