@@ -5,10 +5,10 @@ use super::export::{check_store_name, write_edges};
 use super::failure::{Failure, Outcome};
 use super::making::format_with_report;
 use super::printing::say;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use topostream_formats::{EdgeSource, Result};
-use topostream_tools::generate::{Grid, PowerLaw, RandomWeights, Rmat, Uniform};
+use topostream_tools::generate::{Geometric, Grid, PowerLaw, Quadrants, RandomWeights, Rmat, Uniform};
 use topostream_tools::progress::Cancel;
 
 /// Generate a random graph, as a store or as an edge list.
@@ -24,6 +24,7 @@ The same parameters and seed give the same graph on every machine.
 
 Examples:
   topostream generate rmat --scale 22 --store rmat22 --in-edges
+  topostream generate rmat --vertices 1000000 --edges 12000000 --like parmat --store rm1V12E
   topostream generate grid --width 4000 --height 3000 --diagonals 0.3 --store roads
   topostream generate uniform --vertices 1000000 --edges 8000000 --edges-file random.el";
 
@@ -35,6 +36,8 @@ enum KindOfGraph {
     Uniform(UniformArgs),
     /// Out-degrees of a power law, dests from all vertices, as in AsynGraph's and PowerGraph's tables
     Powerlaw(PowerLawArgs),
+    /// Points in a square, with edges between those that are near: many triangles and a large diameter
+    Geometric(GeometricArgs),
     /// A grid with random diagonals: low degrees and a large diameter, as in road networks
     Grid(GridArgs),
 }
@@ -42,25 +45,65 @@ enum KindOfGraph {
 #[derive(Args)]
 struct RmatArgs {
     /// The graph has 2^SCALE vertices
-    #[arg(long, value_parser = clap::value_parser!(u32).range(0..=32))]
-    scale: u32,
+    #[arg(long, value_parser = clap::value_parser!(u32).range(0..=32), required_unless_present = "vertices")]
+    scale: Option<u32>,
+    /// Number of vertices, instead of a power of two
+    #[arg(long, value_name = "N", conflicts_with = "scale")]
+    vertices: Option<u64>,
     /// Edges per vertex
     #[arg(long, default_value_t = 16, value_name = "N")]
     edge_factor: u64,
-    /// Probability that an edge falls in the upper left quadrant of the adjacency matrix
-    #[arg(short, default_value_t = 0.57, value_name = "PROBABILITY")]
-    a: f64,
-    /// Probability of the upper right quadrant
-    #[arg(short, default_value_t = 0.19, value_name = "PROBABILITY")]
-    b: f64,
-    /// Probability of the lower left quadrant; the lower right one has the rest
-    #[arg(short, default_value_t = 0.19, value_name = "PROBABILITY")]
-    c: f64,
+    /// Number of edges, instead of so many per vertex
+    #[arg(long, value_name = "N", conflicts_with = "edge_factor")]
+    edges: Option<u64>,
+    /// Probabilities of the quadrants of the adjacency matrix, as a program has them by default
+    #[arg(long, default_value = "graph500", value_name = "PROGRAM")]
+    like: QuadrantsName,
+    /// Probability that an edge falls in the upper left quadrant [default: that of --like]
+    #[arg(short, value_name = "PROBABILITY")]
+    a: Option<f64>,
+    /// Probability of the upper right quadrant [default: that of --like]
+    #[arg(short, value_name = "PROBABILITY")]
+    b: Option<f64>,
+    /// Probability of the lower left quadrant; the lower right one has the rest [default: that of --like]
+    #[arg(short, value_name = "PROBABILITY")]
+    c: Option<f64>,
     /// Do not permute ids: vertices of high degree come first
     #[arg(long)]
     no_scramble: bool,
     #[command(flatten)]
     to: OutputArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum QuadrantsName {
+    /// 0.57, 0.19, 0.19
+    Graph500,
+    /// 0.45, 0.22, 0.22
+    Parmat,
+    /// 0.45, 0.15, 0.15
+    Gtgraph,
+    /// 0.5, 0.1, 0.1
+    Ligra,
+}
+
+impl RmatArgs {
+    fn rmat(&self) -> Rmat {
+        let quadrants = match self.like {
+            QuadrantsName::Graph500 => Quadrants::Graph500,
+            QuadrantsName::Parmat => Quadrants::Parmat,
+            QuadrantsName::Gtgraph => Quadrants::Gtgraph,
+            QuadrantsName::Ligra => Quadrants::Ligra,
+        };
+        let [a, b, c] = quadrants.probabilities();
+        let (a, b, c) = (self.a.unwrap_or(a), self.b.unwrap_or(b), self.c.unwrap_or(c));
+        let rmat = match (self.scale, self.vertices) {
+            (_, Some(vertices)) => Rmat::of(vertices, self.edge_factor, self.to.seed),
+            (scale, None) => Rmat::new(scale.unwrap_or(0), self.edge_factor, self.to.seed),
+        };
+        let (scramble, weights) = (!self.no_scramble, self.to.random_weights);
+        Rmat { edges: self.edges, a, b, c, scramble, weights, ..rmat }
+    }
 }
 
 #[derive(Args)]
@@ -86,6 +129,21 @@ struct PowerLawArgs {
     /// The largest out-degree
     #[arg(long, default_value_t = PowerLaw::DEGREE_MAX, value_name = "N")]
     max_degree: u64,
+    #[command(flatten)]
+    to: OutputArgs,
+}
+
+#[derive(Args)]
+struct GeometricArgs {
+    /// Number of vertices
+    #[arg(long, value_name = "N")]
+    vertices: u64,
+    /// Neighbours of a vertex on average; fewer at the border of the square
+    #[arg(long, default_value_t = 16.0, value_name = "N")]
+    degree: f64,
+    /// The largest distance of neighbours in a square with sides of 1, instead of a degree
+    #[arg(long, conflicts_with = "degree")]
+    radius: Option<f64>,
     #[command(flatten)]
     to: OutputArgs,
 }
@@ -142,10 +200,9 @@ fn weights(text: &str) -> Result<RandomWeights, String> {
 impl Generate {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         match self.kind {
-            KindOfGraph::Rmat(RmatArgs { scale, edge_factor, a, b, c, no_scramble, to }) => {
-                let (seed, weights) = (to.seed, to.random_weights);
-                let rmat = Rmat { scale, edge_factor, a, b, c, seed, scramble: !no_scramble, weights };
-                write(&to, &mut || Ok(Box::new(rmat.generate()?)), cancel)
+            KindOfGraph::Rmat(arguments) => {
+                let rmat = arguments.rmat();
+                write(&arguments.to, &mut || Ok(Box::new(rmat.generate()?)), cancel)
             }
             KindOfGraph::Uniform(UniformArgs { vertices, edges, to }) => {
                 let uniform = Uniform { vertices, edges, seed: to.seed, weights: to.random_weights };
@@ -154,6 +211,12 @@ impl Generate {
             KindOfGraph::Powerlaw(PowerLawArgs { vertices, alpha, max_degree: degree_max, to }) => {
                 let power_law = PowerLaw { vertices, alpha, degree_max, seed: to.seed, weights: to.random_weights };
                 write(&to, &mut || Ok(Box::new(power_law.generate()?)), cancel)
+            }
+            KindOfGraph::Geometric(GeometricArgs { vertices, degree, radius, to }) => {
+                let of_degree = Geometric::of_degree(vertices, degree, to.seed);
+                let radius = radius.unwrap_or(of_degree.radius);
+                let geometric = Geometric { radius, weights: to.random_weights, ..of_degree };
+                write(&to, &mut || Ok(Box::new(geometric.generate()?)), cancel)
             }
             KindOfGraph::Grid(GridArgs { width, height, diagonals, to }) => {
                 let (seed, weights) = (to.seed, to.random_weights);

@@ -214,6 +214,13 @@ fn missing_parts_of_a_store() {
     folder.run("run pagerank s --tolerance 0").fails(1, &["tolerance 0", "at least 1e-7"]);
     folder.run("generate rmat --scale 8 -a 0.9 --store r").fails(1, &["a, b and c sum to 1.28"]);
     folder.run("generate rmat --scale 8 --random-weights u32:9:1 --store r").fails(1, &["9 to 1"]);
+    folder.run("generate geometric --vertices 99 --radius 0 --store r").fails(1, &["a radius of 0", "above 0"]);
+    folder.run("generate geometric --vertices 99 --degree -2 --store r").fails(2, &["-2"]);
+    folder.run("generate rmat --vertices 0 --store r").fails(1, &["at least 1 vertex"]);
+    folder.run("generate rmat --vertices 4294967297 --store r").fails(1, &["4294967297", "4294967296"]);
+    folder.run("generate rmat --scale 8 --vertices 200 --store r").fails(2, &["--scale", "--vertices"]);
+    folder.run("generate rmat --store r").fails(2, &["--scale"]);
+    folder.run("generate rmat --scale 8 --like gap --store r").fails(2, &["gap", "parmat"]);
     folder.run("generate rmat --scale 8 --edges-file e.doc").fails(1, &["e.doc", ".el, .wel, .txt, .u32 or .u64"]);
     folder.run("generate rmat --scale 8 --edges-file nowhere/e.el").fails(1, &["nowhere", "No such file"]);
     folder.assert_nothing_left("r");

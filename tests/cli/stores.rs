@@ -45,6 +45,12 @@ fn a_generated_edge_list_and_store_agree() {
 #[test]
 fn other_generators_and_weights() {
     let folder = Folder::new();
+    folder
+        .run("generate rmat --vertices 77 --edges 500 --like parmat --store odd")
+        .succeeds()
+        .prints(&["77 vertices, 500 edges"]);
+    folder.run("generate geometric --vertices 500 --degree 9 --store near --random-weights u32:1:9").succeeds();
+    folder.run("verify near").succeeds().prints(&["no defects"]);
     folder.run("generate uniform --vertices 100 --edges 1000 --store u --random-weights u32:1:9").succeeds();
     folder.run("info u").succeeds().prints(&["100", "1,000 directed", "u32"]);
     folder.run("generate grid --width 20 --height 5 --diagonals 0.5 --store g --random-weights f32:0:1").succeeds();

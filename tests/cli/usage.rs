@@ -232,6 +232,7 @@ fn every_command_has_help() {
         ("generate rmat", &["--scale", "--edge-factor", "--store", "--edges-file"]),
         ("generate uniform", &["--vertices", "--edges"]),
         ("generate grid", &["--width", "--height", "--diagonals"]),
+        ("generate geometric", &["--vertices", "--degree", "--radius"]),
         ("format", &["Examples:", "topostream format", "raw-u64", "--in-edges", "[default: 1MiB]"]),
         ("info", &["--json"]),
         ("verify", &["--memory"]),

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use topostream_formats::edge::CHUNK_EDGES;
 use topostream_formats::{Edge, EdgeSource, Error, IdSpace, WeightType};
-use topostream_tools::generate::{Grid, PowerLaw, RandomWeights, Rmat, Uniform};
+use topostream_tools::generate::{Geometric, Grid, PowerLaw, Quadrants, RandomWeights, Rmat, Uniform};
 
 /// Four different probabilities, so that no two quadrants can be confused.
 const QUADRANTS: [f64; 4] = [0.5, 0.25, 0.15, 0.1];
@@ -144,6 +144,11 @@ fn golden_whole_graphs() {
     );
     let grid = Grid { diagonal_probability: 0.1, weights, ..Grid::new(600, 300) };
     assert_eq!(fingerprint(grid.generate().unwrap()), 0xd557_4d8d_d255_e30e);
+    let geometric = Geometric { weights, ..Geometric::of_degree(50_000, 12.0, 1) };
+    assert_eq!(fingerprint(geometric.generate().unwrap()), 0x055d_99dc_d8bb_4a10);
+    let [a, b, c] = Quadrants::Parmat.probabilities();
+    let odd = Rmat { a, b, c, edges: Some(300_000), ..Rmat::of(33_333, 1, 1) };
+    assert_eq!(fingerprint(odd.generate().unwrap()), 0xc5e1_f3c3_b084_f339);
 }
 
 #[test]
@@ -154,9 +159,11 @@ fn edges_do_not_depend_on_the_number_of_threads() {
             let rmat = Rmat { weights, ..Rmat::new(15, 19, 4) };
             let grid = Grid { diagonal_probability: 0.3, seed: 4, weights, ..Grid::new(431, 503) };
             let uniform = Uniform { weights, ..Uniform::new(12_345, 300_001, 4) };
+            let geometric = Geometric { weights, ..Geometric::of_degree(30_000, 9.0, 4) };
             let power = PowerLaw { vertices: 9_999, alpha: 1.7, degree_max: 5_000, seed: 4, weights };
             let (rmat, power) = (all_edges(rmat.generate().unwrap()), all_edges(power.generate().unwrap()));
-            (rmat, power, all_edges(grid.generate().unwrap()), all_edges(uniform.generate().unwrap()))
+            let geometric = all_edges(geometric.generate().unwrap());
+            (rmat, power, geometric, all_edges(grid.generate().unwrap()), all_edges(uniform.generate().unwrap()))
         })
     };
     assert!(make(1) == make(3));

@@ -16,6 +16,7 @@
 //! | [`Rmat`] | skewed, a few huge hubs | tiny | social networks, the web; Graph500 |
 //! | [`Uniform`] | all about equal | small | the worst case for locality; GAP's Urand |
 //! | [`PowerLaw`] | out-degrees of a power law | small | AsynGraph's and PowerGraph's synthetic graphs |
+//! | [`Geometric`] | all about equal | large | meshes, networks of neighbours |
 //! | [`Grid`] | 2 to 8 | huge | road networks, meshes |
 //!
 //! Modules: `random` turns (seed, counter) into 64 random bits, `alias` draws several R-MAT levels at once, `scramble`
@@ -23,6 +24,7 @@
 
 mod alias;
 mod chunk;
+mod geometric;
 mod grid;
 mod powerlaw;
 mod random;
@@ -31,9 +33,10 @@ mod scramble;
 mod uniform;
 mod weights;
 
+pub use geometric::{Geometric, GeometricSource};
 pub use grid::{Grid, GridSource};
 pub use powerlaw::{PowerLaw, PowerLawSource};
-pub use rmat::{Rmat, RmatSource};
+pub use rmat::{Quadrants, Rmat, RmatSource};
 pub use uniform::{Uniform, UniformSource};
 pub use weights::RandomWeights;
 
