@@ -139,7 +139,7 @@ struct GeometricArgs {
     #[arg(long, value_name = "N")]
     vertices: u64,
     /// Neighbours of a vertex on average; fewer at the border of the square
-    #[arg(long, default_value_t = 16.0, value_name = "N")]
+    #[arg(long, default_value_t = 16.0, value_parser = degree, value_name = "N")]
     degree: f64,
     /// The largest distance of neighbours in a square with sides of 1, instead of a degree
     #[arg(long, conflicts_with = "degree")]
@@ -180,6 +180,11 @@ struct OutputArgs {
     edges_file: Option<PathBuf>,
     #[command(flatten)]
     layout: StoreArgs,
+}
+
+fn degree(text: &str) -> Result<f64, String> {
+    let degree = text.parse().ok().filter(|&degree: &f64| degree.is_finite() && degree > 0.0);
+    degree.ok_or_else(|| "expected a number above 0".into())
 }
 
 fn weights(text: &str) -> Result<RandomWeights, String> {

@@ -215,7 +215,8 @@ fn missing_parts_of_a_store() {
     folder.run("generate rmat --scale 8 -a 0.9 --store r").fails(1, &["a, b and c sum to 1.28"]);
     folder.run("generate rmat --scale 8 --random-weights u32:9:1 --store r").fails(1, &["9 to 1"]);
     folder.run("generate geometric --vertices 99 --radius 0 --store r").fails(1, &["a radius of 0", "above 0"]);
-    folder.run("generate geometric --vertices 99 --degree -2 --store r").fails(2, &["-2"]);
+    folder.run("generate geometric --vertices 99 --degree 0 --store r").fails(2, &["--degree", "above 0"]);
+    folder.run("generate geometric --vertices 99 --degree nan --store r").fails(2, &["--degree", "above 0"]);
     folder.run("generate rmat --vertices 0 --store r").fails(1, &["at least 1 vertex"]);
     folder.run("generate rmat --vertices 4294967297 --store r").fails(1, &["4294967297", "4294967296"]);
     folder.run("generate rmat --scale 8 --vertices 200 --store r").fails(2, &["--scale", "--vertices"]);

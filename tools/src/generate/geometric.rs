@@ -53,10 +53,11 @@ pub struct Geometric {
 }
 
 impl Geometric {
-    /// An unweighted graph whose vertices have so many neighbours on average; those at the border have fewer.
+    /// An unweighted graph whose vertices have so many neighbours on average; those at the border have fewer, and so
+    /// have all of few vertices.
     pub fn of_degree(vertices: u64, degree: f64, seed: u64) -> Self {
         let radius = (degree / (std::f64::consts::PI * vertices.max(1) as f64)).sqrt();
-        Self { vertices, radius, seed, weights: None }
+        Self { vertices, radius: radius.min(1.0), seed, weights: None }
     }
 
     /// Returns the stream of this graph's edges.
