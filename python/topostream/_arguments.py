@@ -44,6 +44,9 @@ class SessionOptions(TypedDict, total=False):
     distribution: how the work of a batch is distributed over threads: auto, vertex, warp:2 to warp:32, hybrid,
         segments.
     batch_pages: maximum number of pages in one launch.
+    launches: maximum number of launches in flight: one runs, the others wait.
+    cache_policy: which pages the page cache keeps in traversals: ``"fixed"``: the first ones; the GPU reads the
+        others in place; ``"lru"``: the most recently used ones: every page that is visited is copied.
     transfer: how pages that are not in its cache reach the GPU: ``"auto"``: in place where that is faster by
         measurements, else by copies; ``"in-place"``: kernels read pages directly in main memory; ``"copy"``:
         pages are copied to GPU memory first.
@@ -71,6 +74,8 @@ class SessionOptions(TypedDict, total=False):
     device_cache: int | str
     distribution: str
     batch_pages: int
+    launches: int
+    cache_policy: Literal["fixed", "lru"]
     transfer: Literal["auto", "in-place", "copy"]
     without: Without | Sequence[Without]
 
@@ -239,16 +244,24 @@ class ComponentsOptions(TypedDict, total=False):
 class RmatOptions(StoreOptions, total=False):
     """Options of R-MAT graphs.
 
+    vertices: number of vertices, instead of a power of two.
     edge_factor: edges per vertex.
-    a: probability that an edge falls in the upper left quadrant of the adjacency matrix.
-    b: probability of the upper right quadrant.
-    c: probability of the lower left quadrant; the lower right one has the rest.
+    edges: number of edges, instead of so many per vertex.
+    like: probabilities of the quadrants of the adjacency matrix, as a program has them by default:
+        ``"graph500"``: 0.57, 0.19, 0.19; ``"parmat"``: 0.45, 0.22, 0.22; ``"gtgraph"``: 0.45, 0.15, 0.15;
+        ``"ligra"``: 0.5, 0.1, 0.1.
+    a: probability that an edge falls in the upper left quadrant [default: that of ``like``].
+    b: probability of the upper right quadrant [default: that of ``like``].
+    c: probability of the lower left quadrant; the lower right one has the rest [default: that of ``like``].
     no_scramble: do not permute ids: vertices of high degree come first.
     seed: random seed.
     random_weights: give edges random weights, such as u32:1:255 or f32:0:1.
     """
 
+    vertices: int
     edge_factor: int
+    edges: int
+    like: Literal["graph500", "parmat", "gtgraph", "ligra"]
     a: float
     b: float
     c: float
