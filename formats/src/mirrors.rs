@@ -242,7 +242,7 @@ fn check(header: &Header, store: &Store, path: &Path) -> Result<Sections> {
     let manifest_crc = crc32c(&read_manifest(store.path())?);
     if (header.manifest_crc, header.vertices) != (manifest_crc, store.vertices()) {
         let expected = "mirrors of this store (make them again: topostream mirrors)";
-        return wrong(expected, "those of another".into());
+        return wrong(expected, "mirrors of another store".into());
     }
     let ends = header.ends.get(..header.sections as usize).unwrap_or(&[]);
     let ascend = ends.windows(2).all(|pair| pair[0] <= pair[1]);

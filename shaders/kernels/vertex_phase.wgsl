@@ -1,4 +1,4 @@
-// The vertex phase: updates every own vertex after all edges of a superstep, or those of a part after all edges of
+// The vertex phase: updates every own vertex after all edges of a superstep, or the edges of a part after all edges of
 // their lists, and adds sums over vertices. With SETS it may list the vertices of the set that supersteps visit; after
 // a superstep over listed ones it updates these and those that edges have touched. Terms are then 0 or 1, and their
 // marks tell by how much the sums change.

@@ -1,7 +1,9 @@
 //! A bit for every vertex, set concurrently by many threads, and fast to iterate when few are set.
 
+mod ranks;
 mod union;
 
+pub(crate) use ranks::Ranks;
 pub(crate) use union::Union;
 
 use rayon::prelude::*;
@@ -63,17 +65,6 @@ impl Bits {
     /// The number of vertices, in the set or not.
     pub(crate) fn len(&self) -> u64 {
         self.len
-    }
-
-    /// The number of words of 64 vertices.
-    pub(crate) fn words(&self) -> usize {
-        self.words.len()
-    }
-
-    /// A word: a bit for each of 64 vertices.
-    #[inline(always)]
-    pub(crate) fn word(&self, at: usize) -> u64 {
-        self.words[at].load(Relaxed)
     }
 
     /// Whether a vertex is in the set.

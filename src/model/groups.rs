@@ -11,7 +11,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Groups, State};
-use crate::model::bits::Bits;
+use crate::model::bits::{Bits, Ranks};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use topostream_formats::Store;
@@ -69,7 +69,8 @@ pub(crate) fn name(groups: &Groups, state: &State, store: &Store, cancel: &Atomi
 pub(crate) fn name_labels(labels: &[AtomicU32], store: &Store, cancel: &AtomicBool) -> Result<()> {
     let (ids, vertices) = (Ids::of(store, cancel)?, store.vertices());
     let read = |take: &dyn Fn(u64, &[u64])| ids.each(cancel, take);
-    Named::of(labels, vertices).name(groups_at_once(vertices) as usize, &read)
+    let heads = Heads::of(labels, vertices);
+    Named::of(labels, vertices, &heads).name(groups_at_once(vertices) as usize, &read)
 }
 
 fn each_vertex(vertices: u64, take: impl Fn(u32) + Sync) {
@@ -131,36 +132,39 @@ pub(crate) fn inverted(order: &[u32]) -> Vec<u32> {
 type Read<'a> = dyn Fn(&dyn Fn(u64, &[u64])) -> Result<()> + 'a;
 
 /// The heads of groups: the vertices that are their own labels.
-struct Named<'a> {
-    label: &'a [AtomicU32],
-    vertices: u64,
-    heads: Bits,
-    /// The heads of groups of several vertices.
+struct Heads {
+    all: Bits,
+    /// Those of groups of several vertices.
     shared: Bits,
-    /// How many of these there are before each word of 32 vertices.
-    before: Vec<u32>,
-    count: usize,
 }
 
-impl<'a> Named<'a> {
-    fn of(label: &'a [AtomicU32], vertices: u64) -> Self {
-        let (heads, shared) = (Bits::new(vertices), Bits::new(vertices));
+impl Heads {
+    fn of(label: &[AtomicU32], vertices: u64) -> Self {
+        let (all, shared) = (Bits::new(vertices), Bits::new(vertices));
         each_vertex(vertices, |vertex| {
             let head = label[vertex as usize].load(Relaxed);
             if head == vertex {
-                heads.insert(vertex)
+                all.insert(vertex)
             } else {
                 shared.insert(head)
             };
         });
-        let mut count = 0;
-        let before = (0..vertices.div_ceil(32)).map(|word| {
-            let before = count as u32;
-            count += shared.half_word(word as u32).count_ones() as usize;
-            before
-        });
-        let before = before.collect();
-        Self { label, vertices, heads, shared, before, count }
+        Self { all, shared }
+    }
+}
+
+/// Labels that are replaced.
+struct Named<'a> {
+    label: &'a [AtomicU32],
+    vertices: u64,
+    heads: &'a Heads,
+    /// The places of shared heads among all of them.
+    places: Ranks<'a>,
+}
+
+impl<'a> Named<'a> {
+    fn of(label: &'a [AtomicU32], vertices: u64, heads: &'a Heads) -> Self {
+        Self { label, vertices, heads, places: Ranks::of(&heads.shared) }
     }
 
     fn get(&self, vertex: u32) -> u32 {
@@ -171,21 +175,17 @@ impl<'a> Named<'a> {
         self.label[vertex as usize].store(label, Relaxed);
     }
 
-    /// The place of a head of several vertices among all of them.
-    fn place(&self, head: u32) -> usize {
-        let word = self.shared.half_word(head / 32) & !(u32::MAX << (head % 32));
-        self.before[head as usize / 32] as usize + word.count_ones() as usize
-    }
-
     /// Names all groups, some at a time.
     fn name(&self, at_once: usize, read: &Read<'_>) -> Result<()> {
-        let at_once = at_once.min(self.count).max(1);
+        let (shared, count) = (&self.heads.shared, self.places.count() as usize);
+        let at_once = at_once.min(count).max(1);
         let smallest: Vec<AtomicU64> = zeroed(at_once as u64);
         let mut found: Vec<AtomicU32> = Vec::new();
         let mut are_short = true;
-        for first in (0..self.count).step_by(at_once) {
-            let place = |head: u32| self.place(head).checked_sub(first).filter(|&place| place < at_once);
-            let of = |vertex: u32| Some(self.get(vertex)).filter(|&head| self.shared.contains(head)).and_then(place);
+        for first in (0..count).step_by(at_once) {
+            let place =
+                |head: u32| (self.places.rank(head) as usize).checked_sub(first).filter(|&place| place < at_once);
+            let of = |vertex: u32| Some(self.get(vertex)).filter(|&head| shared.contains(head)).and_then(place);
             // Ids of 32 bits leave room for whose they are: one reading is enough.
             are_short = are_short && {
                 let all_short = AtomicBool::new(true);
@@ -209,14 +209,14 @@ impl<'a> Named<'a> {
                 })?;
             }
             each_vertex(self.vertices, |head| {
-                if let Some(place) = Some(head).filter(|&head| self.shared.contains(head)).and_then(place) {
+                if let Some(place) = Some(head).filter(|&head| shared.contains(head)).and_then(place) {
                     let short = || smallest[place].load(Relaxed) as u32;
                     self.set(head, if are_short { short() } else { found[place].load(Relaxed) });
                 }
             });
         }
         each_vertex(self.vertices, |vertex| {
-            if !self.heads.contains(vertex) {
+            if !self.heads.all.contains(vertex) {
                 self.set(vertex, self.get(self.get(vertex)));
             }
         });
@@ -284,7 +284,8 @@ mod tests {
                 ids.chunks(7).enumerate().for_each(|(at, ids)| take(7 * at as u64, ids));
                 Ok(())
             };
-            Named::of(label.cells(), vertices as u64).name(at_once, &read).unwrap();
+            let heads = Heads::of(label.cells(), vertices as u64);
+            Named::of(label.cells(), vertices as u64, &heads).name(at_once, &read).unwrap();
             for vertex in 0..vertices as u32 {
                 let members = (0..vertices as u32).filter(|&other| head(other) == head(vertex));
                 prop_assert_eq!(Some(label.get(vertex)), members.min_by_key(|&other| ids[other as usize]));

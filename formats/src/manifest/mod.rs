@@ -359,7 +359,7 @@ impl Manifest {
         if self.out.shards.is_some() {
             return wrong("a part whose lists are not grouped".into(), "shards".into());
         }
-        // The addresses of records can be computed only from those of all vertices.
+        // The address of a record depends on the records of all vertices.
         if matches!(self.encoding, Encoding::RecordId { .. }) {
             return wrong("a part with vertex ids or packed pages".into(), "record ids".into());
         }

@@ -5,10 +5,9 @@ use super::lists::List;
 use super::making;
 use super::objective::Masses;
 use super::paged::Edges;
-use super::starts::starts;
 use super::tally::Tally;
 use crate::error::Result;
-use crate::model::bits::Bits;
+use crate::model::bits::{Bits, Ranks};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use topostream_formats::huge::{plain, zeroed};
@@ -98,13 +97,9 @@ impl Graph {
         let present = Bits::new(labels.len() as u64);
         let all = || labels.par_iter().zip(0..self.vertices());
         all().filter(|(_, vertex)| self.degree(*vertex) > 0).for_each(|(&label, _)| _ = present.insert(label));
-        let before = starts(present.words(), |word| present.word(word).count_ones().into());
-        let count = before[present.words()] as u32;
-        let rank = |label: u32| {
-            let below = present.word(label as usize / 64) & !(u64::MAX << (label % 64));
-            before[label as usize / 64] as u32 + below.count_ones()
-        };
-        let number = |(&label, vertex)| if self.degree(vertex) > 0 { rank(label) } else { count };
+        let ranks = Ranks::of(&present);
+        let count = ranks.count() as u32;
+        let number = |(&label, vertex)| if self.degree(vertex) > 0 { ranks.rank(label) } else { count };
         (all().map(number).collect(), count)
     }
 

@@ -220,7 +220,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// The place of a path's edges among pages: after those of all other edges.
+    /// The place of a path's edges among pages: all other edges come first.
     fn visit_path(&mut self, first: usize, edges: usize) {
         let before = self.sketch.cold.dests.len();
         self.pages.visit(&(before + first..before + first + edges));

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 use topostream_formats::{Store, WeightType};
 
-/// One of so many vertices is a seed of adsorption.
+/// One vertex in this many is a seed of adsorption.
 const SEED_OF: u32 = 100;
 
 /// What is computed.

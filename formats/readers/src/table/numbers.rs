@@ -10,7 +10,7 @@ use topostream_formats::error::{Error, Result};
 const ROWS_MIN: usize = 1 << 12;
 
 /// Replaces the names of batches by numbers, [`Ids::Integers`]. Called once more at the end of the table, with no
-/// batches. The table is for messages.
+/// batches. Error messages name the table.
 pub type Numbering = Box<dyn FnMut(&Table, &mut [RowBatch]) -> Result<()> + Send>;
 
 /// The edges of a table with integers for ids.

@@ -10,7 +10,7 @@ struct Part {
     count: u32,
 }
 
-// Slots of a table by part: those of a list's parts follow one another.
+// Slots of a table for each part; the parts of a list follow one another.
 const PART_SLOTS: u32 = 2u * PART;
 
 // The slots of a list's table: twice as many as there can be keys.

@@ -15,7 +15,7 @@ const LENGTHS: [u32; 3] = [8, 32, 128];
 /// The counters of a round: of the mass that moved, two words; then of each turn.
 pub const MOVED: u32 = 0;
 pub const COUNTERS: u32 = 8;
-/// Among those of a turn: the parts of long lists, behind the lists of each bin.
+/// The counter of the parts of long lists; the counters of the bins come before it.
 const PARTS: u32 = BINS as u32;
 /// The most places of edges: their numbers, and those of threads that do nothing, have 32 bits.
 pub const PLACES_MAX: u64 = u32::MAX as u64 - (1 << 24);
