@@ -1,7 +1,7 @@
 //! Reports of runs: figures with units, for people and programs.
 
 use crate::device::PageWork;
-pub use crate::device::{DeviceReport, Transfer};
+pub use crate::device::{Balance, DeviceReport, Transfer};
 use crate::model::algorithm::Iteration;
 pub use crate::pages::StripeReport;
 #[doc(hidden)]
@@ -270,12 +270,19 @@ pub struct StepReport {
     /// Nanoseconds of this exchange.
     #[serde(rename = "merge_ns")]
     pub exchange_ns: u64,
+    /// How evenly edges were divided among several devices.
+    #[serde(skip_serializing_if = "is_alone")]
+    pub balance: Balance,
     /// Bytes that ranks sent to each other.
     #[serde(skip_serializing_if = "is_zero")]
     pub network_bytes: u64,
     /// Nanoseconds in which this rank sent, received, or waited for other ranks.
     #[serde(skip_serializing_if = "is_zero")]
     pub network_ns: u64,
+}
+
+fn is_alone(balance: &Balance) -> bool {
+    balance.skew().is_none()
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -356,6 +363,7 @@ impl StepReport {
         self.transfer.add(&other.transfer);
         self.exchanged_bytes += other.exchanged_bytes;
         self.exchange_ns += other.exchange_ns;
+        self.balance.add(&other.balance);
         self.network_bytes += other.network_bytes;
         self.network_ns += other.network_ns;
     }

@@ -53,7 +53,7 @@ Examples:
   topostream plan pagerank wiki --iterations 20 --graph rmat:32:256 --machines 64 --network 100Gbit";
 
 /// Columns that narrow terminals do without, the first one first.
-const SPARE: [&str; 6] = ["up s", "down s", "bus s", "steps s", "vertex s", "each device"];
+const SPARE: [&str; 7] = ["answer s", "up s", "down s", "bus s", "steps s", "vertex s", "each device"];
 
 /// A way in which a run can be done.
 #[derive(Serialize)]
@@ -269,6 +269,7 @@ fn table(rows: &[Row]) -> String {
         "up s",
         "down s",
         "steps s",
+        "answer s",
         "total s",
         "bound by",
         "main memory",
@@ -301,7 +302,8 @@ impl Row {
     fn times(&self) -> Vec<String> {
         let Prediction { terms, total_ns, wall, .. } = &self.prediction;
         let pages = [terms.ssd_ns, terms.bus_ns, terms.kernel_ns];
-        let others = [terms.vertex_ns, terms.merge_up_ns, terms.merge_down_ns, terms.overhead_ns, *total_ns];
+        let merge = [terms.merge_up_ns, terms.merge_down_ns];
+        let others = [terms.vertex_ns, merge[0], merge[1], terms.overhead_ns, terms.answer_ns, *total_ns];
         let wall = format!("{wall:?}").to_lowercase();
         pages.iter().chain(&others).map(|ns| format!("{:.3}", ns / 1e9)).chain([wall]).collect()
     }

@@ -96,9 +96,11 @@ fn sharing(report: &RunReport) -> String {
         true => format!("values held of others' vertices, by device: {}\n", bordering.collect::<Vec<_>>().join(" | ")),
         false => String::new(),
     };
+    let skew = report.total.balance.skew();
+    let most = skew.map_or(String::new(), |skew| format!("; the busiest had {:.2} times the mean's edges", 1.0 / skew));
     table(&["device", "own vertices", "pages", "edges", "share", "compute s"], rows)
         + &format!(
-            "{}{assignment}: {told}{of} sent and received in {} s\n{borders}",
+            "{}{assignment}: {told}{of} sent and received in {} s{most}\n{borders}",
             sharing.strategy,
             seconds(report.total.exchange_ns)
         )
@@ -293,10 +295,13 @@ mod tests {
         };
         let mut report = RunReport { sharing: Some(sharing), ..RunReport::default() };
         report.total.exchanged_bytes = 3 << 20;
+        report.total.balance.add(&Balance { mean_edges: 150.0, most_edges: 200 });
+        report.total.balance.add(&Balance { mean_edges: 50.0, most_edges: 100 });
         let text = run_report(&report);
         let row = text.lines().find(|line| line.trim_start().starts_with("1 cpu")).unwrap();
         assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["1", "cpu", "4", "2", "300", "75%", "1.500"], "{text}");
-        assert!(text.contains("replicate, modulo pages: 3 MiB sent and received in 0.000 s"), "{text}");
+        let told = "replicate, modulo pages: 3 MiB sent and received in 0.000 s; the busiest had 1.50 times the mean's";
+        assert!(text.contains(told), "{text}");
         assert!(!text.contains("values held"), "{text}");
         report.sharing.as_mut().unwrap().devices[1].bordering = Some(12_345);
         let text = run_report(&report);

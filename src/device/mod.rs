@@ -25,7 +25,7 @@ pub mod workers;
 
 pub use choice::DeviceChoice;
 pub use cpu::{CpuDevice, CpuSetup};
-pub use work::{Ahead, DeviceReport, ExchangeWork, PageWork, RunAhead, StepEnd, Transfer};
+pub use work::{Ahead, Balance, DeviceReport, ExchangeWork, PageWork, RunAhead, StepEnd, Transfer};
 pub use workers::Workers;
 
 use crate::device::exchange::Moves;

@@ -24,6 +24,39 @@ impl std::ops::AddAssign for PageWork {
     }
 }
 
+/// How evenly the edges of a superstep were divided among several devices: those in the lists that each opened, also
+/// where several opened the same list. In a sum, those of all its supersteps. Nothing for a single device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Balance {
+    /// Edges of a device on average.
+    pub mean_edges: f64,
+    /// Edges of the device with the most, of each superstep.
+    pub most_edges: u64,
+}
+
+impl Balance {
+    /// The balance of these devices.
+    pub(crate) fn of(edges: &[u64]) -> Self {
+        let all: u64 = edges.iter().sum();
+        Self {
+            mean_edges: all as f64 / edges.len().max(1) as f64,
+            most_edges: edges.iter().copied().max().unwrap_or(0),
+        }
+    }
+
+    /// Adds another superstep.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.mean_edges += other.mean_edges;
+        self.most_edges += other.most_edges;
+    }
+
+    /// GTS's d_skew (Kim et al., SIGMOD 2016, equation 2): 1 if devices have equal numbers of edges, 1/N if one of N has
+    /// all. `None` for a single device, and without edges.
+    pub fn skew(&self) -> Option<f64> {
+        (self.most_edges > 0).then(|| self.mean_edges / self.most_edges as f64)
+    }
+}
+
 /// The results of a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepEnd {
@@ -35,6 +68,8 @@ pub struct StepEnd {
     pub transfer: Transfer,
     /// Exchange between several devices.
     pub exchange: ExchangeWork,
+    /// The balance of several devices.
+    pub balance: Balance,
     /// Nanoseconds of the vertex phase or the census, by the device's clock.
     pub vertex_ns: u64,
     /// Vertices that vertex phases of CPUs went over.

@@ -81,5 +81,6 @@ fn done(
         lists: if work.traversal && pages > 0.0 { visits / pages * work.vertices as f64 } else { 0.0 },
         activated: activated as f64,
         hits: Hits::Measured { disk_bytes: step.disk_bytes as f64, bus_bytes },
+        skew: step.balance.skew(),
     }
 }

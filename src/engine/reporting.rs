@@ -56,10 +56,10 @@ impl Session<'_> {
 
 /// The report of a superstep that the device ran without the host.
 pub(super) fn report_of(ahead: &Ahead, lanes: u32) -> StepReport {
-    let Ahead { step, end: StepEnd { work, transfer, exchange, .. }, pages, wall_ns } = *ahead;
+    let Ahead { step, end: StepEnd { work, transfer, exchange, balance, .. }, pages, wall_ns } = *ahead;
     let direction = (step.visit != Visit::None).then_some(step.direction);
     let mut report =
-        StepReport { superstep: step.superstep, direction, pages, wall_ns, transfer, ..StepReport::default() };
+        StepReport { superstep: step.superstep, direction, pages, wall_ns, transfer, balance, ..StepReport::default() };
     report.add_work(work);
     (report.exchanged_bytes, report.exchange_ns) = (exchange.bytes, exchange.ns);
     report.waits = waits_ahead(&report, lanes);

@@ -299,9 +299,9 @@ impl Session<'_> {
         let vertex_phase = Instant::now();
         self.tell_ranks();
         let end = self.device.end(step)?;
-        let StepEnd { summary, work, transfer, exchange, vertex_ns, phase_vertices, .. } = end;
+        let StepEnd { summary, work, transfer, exchange, balance, vertex_ns, phase_vertices, .. } = end;
         (report.phase_vertices, report.changed) = (phase_vertices, self.changed(step, &end));
-        (report.exchanged_bytes, report.exchange_ns) = (exchange.bytes, exchange.ns);
+        (report.exchanged_bytes, report.exchange_ns, report.balance) = (exchange.bytes, exchange.ns, balance);
         report.add_work(work);
         report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);

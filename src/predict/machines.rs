@@ -50,7 +50,7 @@ impl Machines {
         let rates = one.profiles.iter().map(|profile| Some(one.rates.device(&profile.name)?.merge_bytes_per_s));
         let slowest = rates.collect::<Option<Vec<_>>>()?.into_iter().fold(f64::INFINITY, f64::min);
         let local_ns = terms.merge_up_ns + terms.merge_down_ns;
-        let pages_ns = total_ns - terms.vertex_ns - local_ns - terms.overhead_ns;
+        let pages_ns = total_ns - terms.vertex_ns - local_ns - terms.overhead_ns - terms.answer_ns;
         let (vertex_ns, merge_ns) = (terms.vertex_ns / f64::from(count), local_ns + 1e9 * (up + down) / slowest);
         let network_ns = 1e9 * down / network_bytes_per_s as f64;
         Some(Self {
@@ -62,7 +62,7 @@ impl Machines {
             vertex_ns,
             merge_ns,
             network_ns,
-            total_ns: pages_ns + vertex_ns + merge_ns + network_ns + terms.overhead_ns,
+            total_ns: pages_ns + vertex_ns + merge_ns + network_ns + terms.overhead_ns + terms.answer_ns,
         })
     }
 }

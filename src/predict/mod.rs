@@ -2,11 +2,13 @@
 //!
 //! ```text
 //!  superstep  =  max( ssd, bus, kernel )  +  vertex phase  +  merge up  +  merge down  +  overhead
+//!  run        =  first values  +  supersteps  +  answer
 //!
 //!  ssd     bytes of pages that are not in memory  ÷  the rate of all disks together
 //!  bus     bytes of pages that are not on the device  ÷  c2                                    of the slowest device
 //!  kernel  edges  ÷  the rate of this kernel on the device  (+ inactive lists ÷ their rate)    of the slowest device
 //!  merge   bytes that a device writes for the others, and reads of theirs  ÷  its rate
+//!  answer  bytes of a device's answer  ÷  c2
 //! ```
 //!
 //! It follows the idea of GTS's equations: pages cross the bus at the rate c2, to N devices at the same time, and
@@ -16,12 +18,13 @@
 //! from its report. It is not these equations:
 //!
 //! - Disks are a term.
-//! - 2|WA| ÷ c1, the copies of written attributes, is the merge of several devices in each superstep. One device has no
-//!   such term: it sets first values itself, which counts as vertex phase, and the copy of results is left out.
+//! - 2|WA| ÷ c1, the copies of written attributes before and after a run, is the answer alone: devices set first values
+//!   themselves, which counts as vertex phase. What several devices copy in each superstep is the merge.
 //! - |RA| is left out, also where read-only attributes cross the bus.
 //! - Kernels are not assumed to hide behind the bus. They have a rate, and may be the longest of the three.
 //! - Calls and synchronization are an overhead, a fixed time for a superstep and one for an exchange.
-//! - There is no d_skew: each device has its share of the pages in every superstep.
+//! - d_skew is known of finished supersteps ([`Balance`](crate::report::Balance)). Before a run each device has its
+//!   share of the edges in every superstep.
 //!
 //! Nothing here uses a device: the input is plain data.
 //!

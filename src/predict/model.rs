@@ -41,6 +41,8 @@ pub struct Terms {
     pub merge_down_ns: f64,
     /// The fixed time of each superstep and exchange.
     pub overhead_ns: f64,
+    /// Copying the answer to main memory, once; 0 for a finished run, whose time ends before.
+    pub answer_ns: f64,
 }
 
 /// The bottleneck of a run.
@@ -81,11 +83,12 @@ pub fn predict(work: &Workload, environment: &Environment<'_>) -> Option<Predict
         terms.merge_down_ns += down;
     }
     terms.vertex_ns += model.slowest(|device| 1e9 * model.held() / model.rate(device, |of| of.initialise));
+    terms.answer_ns = model.answer_ns();
     let [ssd, bus, kernel] = walls;
     let merge = terms.merge_up_ns + terms.merge_down_ns;
     let parts = [
         (Wall::Ssd, ssd),
-        (Wall::Bus, bus),
+        (Wall::Bus, bus + terms.answer_ns),
         (Wall::Kernel, kernel + terms.vertex_ns),
         (Wall::Merge, merge),
         (Wall::Overhead, terms.overhead_ns),
@@ -165,8 +168,23 @@ impl Model<'_> {
                     seen * phase.misses(share, self.environment.cold) * self.work.page_bytes
                 }
             };
-            1e9 * bytes / (rate * concurrent)
+            self.unevenness(phase) * 1e9 * bytes / (rate * concurrent)
         })
+    }
+
+    /// Each GPU copies the values of its own vertices.
+    fn answer_ns(&self) -> f64 {
+        let own = (self.work.vertices as f64 / self.devices()).ceil() as u64;
+        let bytes: u64 = self.work.answered.iter().map(|attribute| attribute.memory_bytes(own)).sum();
+        let concurrent = if self.rates.len() > 1 { self.environment.rates.concurrent_bus_share } else { 1.0 };
+        let copy = |device: usize| self.rates[device].bus.map_or(0.0, |bus| bytes as f64 / bus.in_place_bytes_per_s);
+        1e9 * self.slowest(copy) / concurrent
+    }
+
+    /// How much more than in the whole run the busiest device had of a finished superstep.
+    fn unevenness(&self, phase: &Phase) -> f64 {
+        let largest = self.environment.profiles.iter().map(|profile| profile.share).fold(0.0, f64::max);
+        phase.skew.map_or(1.0, |skew| 1.0 / (skew * self.devices() * largest))
     }
 
     /// Returns the share of the edges that goes to devices with a bus.
@@ -183,7 +201,7 @@ impl Model<'_> {
     fn kernel_ns(&self, phase: &Phase) -> f64 {
         self.slowest(|device| {
             let (edges, lists) = (self.edges_ns(phase, device), self.lists_ns(phase, device));
-            edges + lists + self.check_ns(phase, device)
+            self.unevenness(phase) * (edges + lists + self.check_ns(phase, device))
         })
     }
 

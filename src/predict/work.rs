@@ -38,6 +38,9 @@ pub struct Workload {
     pub pages: f64,
     /// The number of groups of pages by destination; 1 if any page may point to any vertex.
     pub shards: u64,
+    /// The attributes that devices copy to main memory at the end of a run; none of a finished run, whose time ends
+    /// before.
+    pub answered: Vec<Attribute>,
     /// The work of its supersteps; similar supersteps form one phase.
     pub phases: Vec<Phase>,
 }
@@ -61,6 +64,8 @@ pub struct Phase {
     pub activated: f64,
     /// How many visits find their page in memory.
     pub hits: Hits,
+    /// GTS's d_skew, of a finished superstep of several devices; `None` where each has its share of the edges.
+    pub skew: Option<f64>,
 }
 
 /// How many visits find their page in memory.
@@ -106,6 +111,11 @@ impl Workload {
     /// its maximum. If it scans whole graphs and its number of supersteps is unknown, `unknown` is assumed.
     pub fn of(declaration: &Declaration, store: &Store, unknown: u32) -> Self {
         let mut work = Self::without_phases(declaration, store);
+        let attributes = &declaration.attributes;
+        work.answered = match declaration.answered {
+            Some(places) => places.iter().map(|&place| attributes[place]).collect(),
+            None => attributes.clone(),
+        };
         let visits = &declaration.visits;
         let weighted = declaration.weights.are_read();
         work.phases = match visits.first() {
@@ -155,6 +165,7 @@ impl Workload {
             directory_pages: store.topologies().map(|topology| u64::from(topology.page_count())).sum(),
             pages,
             shards: out.shards().len() as u64,
+            answered: Vec::new(),
             phases: Vec::new(),
         }
     }
@@ -188,6 +199,7 @@ impl Workload {
             lists: 0.0,
             activated: 0.0,
             hits: Hits::Expected { power: 1.0 },
+            skew: None,
         }
     }
 
@@ -202,6 +214,7 @@ impl Workload {
             lists: pattern.passes * vertices,
             activated: pattern.activated * vertices,
             hits: Hits::Expected { power: pattern.power },
+            skew: None,
         }
     }
 }

@@ -27,7 +27,7 @@ use super::{Strategy, TeamPlan};
 use crate::cluster::Cluster;
 use crate::device::exchange::message::MessageLayout;
 use crate::device::exchange::{ExchangeMemory, Received};
-use crate::device::{Device, DeviceReport, Member, PageDone, PageTask, PageWork, RunAhead, StepEnd};
+use crate::device::{Balance, Device, DeviceReport, Member, PageDone, PageTask, PageWork, RunAhead, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Complete, Declaration, Graph, Rule, Scalars, State, Step, Visit, rule_of};
@@ -208,7 +208,9 @@ impl Team {
         of_all.iter().for_each(|one| one.add_to(&mut all.summary));
         all.deferred = of_all.iter().map(|one| one.deferred).sum();
         self.joint.miss(of_all.iter().map(|one| one.missing));
-        all.work.edges = self.opened(&of_all.iter().map(|one| one.edges).collect::<Vec<_>>());
+        let by_device: Vec<u64> = of_all.iter().map(|one| one.edges).collect();
+        all.balance = Balance::of(&by_device);
+        all.work.edges = self.opened(&by_device);
         Ok(all)
     }
 

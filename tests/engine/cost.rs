@@ -5,19 +5,13 @@ mod mutations;
 #[path = "../../formats/fuzz/fuzz_targets/rates_shared.rs"]
 mod rates_shared;
 
-use crate::common::*;
-use crate::reference::*;
 use proptest::prelude::*;
-use topostream::algorithms::{Sssp, Traffic};
-use topostream::model::algorithm::{Algorithm, declaration_of};
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::predict::{
-    BusRates, DeviceProfile, DeviceRates, Environment, Hits, Kernel, KernelRates, Needs, Phase, Prediction,
-    RATES_VERSION, Rates, Wall, Workload, predict, shares,
+    BusRates, DeviceProfile, DeviceRates, Environment, Hits, Kernel, KernelRates, Phase, Prediction, RATES_VERSION,
+    Rates, Wall, Workload, predict, shares,
 };
-use topostream::team::{Exchanged, Strategy};
-use topostream_formats::{Encoding, VertexId, WeightType};
-use topostream_tools::format::FormatOptions;
+use topostream::team::Strategy;
 
 pub const GIB: u64 = 1 << 30;
 const SECOND: f64 = 1e9;
@@ -92,6 +86,7 @@ pub fn pushing(supersteps: f64) -> Workload {
         directory_pages: 1024,
         pages,
         shards: 1,
+        answered: Vec::new(),
         phases: vec![Phase {
             supersteps,
             kernel: Kernel::Push,
@@ -101,6 +96,7 @@ pub fn pushing(supersteps: f64) -> Workload {
             lists: 0.0,
             activated: 0.0,
             hits: Hits::Expected { power: 1.0 },
+            skew: None,
         }],
     }
 }
@@ -230,6 +226,37 @@ fn exchange_between_devices_is_counted() {
     assert_eq!(alone.terms.merge_up_ns + alone.terms.merge_down_ns, 0.0);
 }
 
+/// The answer crosses the bus once, however many supersteps there are; each device copies that of its own vertices.
+#[test]
+fn answers_are_copied_once() {
+    let rates = rates();
+    let bare = pushing(3.0);
+    let work = Workload { answered: vec![attribute(AttributeType::F32, Role::ReadOnly, Merge::Max)], ..bare.clone() };
+    for (devices, bytes) in [(1, 4 << 24), (4, 1 << 24)] {
+        let environment = environment(&rates, "gpu", devices, Strategy::Replicate);
+        let (with, without) = (predict(&work, &environment).unwrap(), predict(&bare, &environment).unwrap());
+        assert!(close(with.terms.answer_ns, f64::from(bytes) / 10.0), "{with:?}");
+        assert!(close(with.total_ns - without.total_ns, with.terms.answer_ns), "{with:?}");
+    }
+    let cpu = environment(&rates, "cpu, 4 threads", 1, Strategy::Replicate);
+    assert_eq!(predict(&work, &cpu).unwrap().terms.answer_ns, 0.0);
+}
+
+/// A superstep takes as long as its busiest device, with GTS's d_skew of 1/2 as long as if one of two had all.
+#[test]
+fn a_skewed_superstep_takes_longer() {
+    let rates = rates();
+    let two = environment(&rates, "gpu", 2, Strategy::Replicate);
+    let kernel_ns = |skew| {
+        let mut work = pushing(1.0);
+        work.phases[0].skew = skew;
+        predict(&work, &two).unwrap().terms.kernel_ns
+    };
+    let alone = predict(&pushing(1.0), &environment(&rates, "gpu", 1, Strategy::Replicate)).unwrap().terms.kernel_ns;
+    assert!(close(kernel_ns(None), alone / 2.0) && close(kernel_ns(Some(1.0)), alone / 2.0));
+    assert!(close(kernel_ns(Some(0.5)), alone) && close(kernel_ns(Some(0.8)), alone / 1.6));
+}
+
 #[test]
 fn walls_are_named() {
     let with = |change: &dyn Fn(&mut Rates)| {
@@ -330,95 +357,6 @@ fn files_round_trip_and_damage_is_reported() {
     refused(&text.replace("\"vertices\": 1048576", "\"vertices\": 16777216"), &["gpu", "ascending"]);
     let missing = Rates::read(&folder.path().join("none")).unwrap_err().to_string();
     assert!(missing.contains("none"), "{missing}");
-}
-
-// ---- Memory ---------------------------------------------------------------------------------------------------------
-
-#[test]
-fn device_memory_falls_with_the_number_of_devices_under_shard_only() {
-    let rates = rates();
-    let bytes = |devices, strategy| {
-        let environment = environment(&rates, "gpu", devices, strategy);
-        Needs::of(&pushing(1.0), &environment).devices[0].bytes
-    };
-    for devices in 2..=8 {
-        assert_eq!(bytes(devices, Strategy::Replicate), bytes(1, Strategy::Replicate));
-        assert!(bytes(devices, Strategy::Shard) < bytes(devices - 1, Strategy::Shard));
-    }
-    // Sums of 8 bytes and degrees of 4 are divided among devices, shares of 4 are not.
-    let saved = bytes(1, Strategy::Shard) - bytes(4, Strategy::Shard);
-    assert_eq!(saved, (8 + 4) * (1 << 24) * 3 / 4);
-}
-
-#[test]
-fn every_device_has_all_tables() {
-    let rates = rates();
-    for (devices, strategy) in [(1, Strategy::Replicate), (4, Strategy::Replicate), (4, Strategy::Shard)] {
-        let environment = environment(&rates, "gpu", devices, strategy);
-        let bytes = |work: &Workload| {
-            Needs::of(work, &environment).devices.iter().map(|device| device.bytes).collect::<Vec<_>>()
-        };
-        let with = bytes(&Workload { table_bytes: 4 * GIB, ..pushing(1.0) });
-        assert_eq!(with, bytes(&pushing(1.0)).iter().map(|bytes| bytes + 4 * GIB).collect::<Vec<_>>());
-    }
-}
-
-#[test]
-fn too_little_device_memory_does_not_fit() {
-    let rates = rates();
-    let mut two = environment(&rates, "gpu", 2, Strategy::Replicate);
-    assert!(Needs::of(&searching(), &two).fit());
-    two.profiles[1].memory_bytes = Some(100 << 20);
-    let needs = Needs::of(&searching(), &two);
-    assert!(!needs.fit() && needs.devices[0].fits() && !needs.devices[1].fits(), "{needs:?}");
-    two.strategy = Strategy::Shard;
-    assert!(Needs::of(&searching(), &two).fit());
-    two.main_fits = false;
-    assert!(!Needs::of(&searching(), &two).fit());
-}
-
-#[test]
-fn values_of_a_border_fit_where_those_of_all_do_not() {
-    let rates = rates();
-    let work = Workload { attributes: vec![attribute(AttributeType::U32, Role::Writable, Merge::Min)], ..searching() };
-    let mut two = environment(&rates, "gpu", 2, Strategy::Shard);
-    let bytes = |environment: &Environment<'_>| {
-        Needs::of(&work, environment).devices.iter().map(|device| device.bytes).collect::<Vec<_>>()
-    };
-    let whole = bytes(&two)[0];
-    two.borders = Some(vec![1000, 2000]);
-    assert_eq!(bytes(&two), [whole; 2], "there is room for all");
-    two.profiles.iter_mut().for_each(|profile| profile.memory_bytes = Some(whole - 1));
-    // The values of 4 bytes, of all vertices and again of own ones: instead own ones, bordering ones, and 2 bits each.
-    let bordering = |border: u64| whole - 4 * (1 << 24) + 4 * border + (1 << 24) / 4;
-    assert_eq!(bytes(&two), [bordering(1000), bordering(2000)]);
-    assert!(Needs::of(&work, &two).fit());
-    two.borders = None;
-    assert!(!Needs::of(&work, &two).fit());
-}
-
-#[test]
-fn borders_are_those_of_the_mirrors() {
-    let rates = rates();
-    // A street of 128 places, there and back, and one way from its end to its beginning.
-    let street = (1..128).flat_map(|place| [(place - 1, place), (place, place - 1)]);
-    let edges = EdgeList::new(128, street.chain([(127, 0)]).collect());
-    let with = |mirrors| TestStore::new(&edges, &FormatOptions { mirrors, ..small_pages(Encoding::VertexId) });
-    let borders = |store: &TestStore, algorithm: &dyn Algorithm, exchanged, strategy| {
-        let environment = environment(&rates, "gpu", 4, strategy);
-        let store = store.open();
-        environment.with_borders(&declaration_of(algorithm, &store), &store, exchanged).unwrap().borders
-    };
-    let pull = pagerank(3, Dangling::Spread, Traffic::Pull);
-    let (mirrored, shard) = (Exchanged::Mirrored, Strategy::Shard);
-    // Each device borders on the next vertex of each neighbour; the first one also on the end of the street.
-    assert_eq!(borders(&with(true), &pull, mirrored, shard), Some(vec![2, 2, 2, 1]));
-    assert_eq!(borders(&with(true), &Sssp::new(VertexId(0), WeightType::U32), mirrored, shard), Some(vec![2, 2, 2, 1]));
-    assert_eq!(borders(&with(false), &pull, mirrored, shard), None);
-    assert_eq!(borders(&with(true), &pull, Exchanged::All, shard), None);
-    assert_eq!(borders(&with(true), &pull, mirrored, Strategy::Replicate), None);
-    let push = pagerank(3, Dangling::Spread, Traffic::Push);
-    assert_eq!(borders(&with(true), &push, mirrored, shard), None, "its values are not read through in-edges");
 }
 
 // ---- Properties -----------------------------------------------------------------------------------------------------

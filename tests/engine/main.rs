@@ -13,6 +13,7 @@ mod forge;
 mod frontiers;
 mod graph500;
 mod machines;
+mod needs;
 mod own_algorithms;
 mod parts;
 #[path = "../published/mod.rs"]

@@ -138,8 +138,13 @@ fn work_is_divided_by_given_shares() {
             let options = cpus(devices, 1).with_strategy(strategy).with_shares(shares.iter().copied());
             let run = ranks(&store.engine(options), pagerank(2, Dangling::Spread, traffic)).unwrap();
             assert!(relative_error(&run.dense(), &expected) <= 1e-4, "{shares:?}, {strategy}");
+            let balance = run.report.total.balance;
             let devices = run.report.sharing.unwrap().devices;
             let edges: Vec<f64> = devices.iter().map(|device| device.edges as f64).collect();
+            // Every superstep has the same edges and the same division.
+            let (mean, most) =
+                (edges.iter().sum::<f64>() / edges.len() as f64, edges.iter().copied().fold(0.0, f64::max));
+            assert_eq!((balance.mean_edges, balance.most_edges as f64), (mean, most), "{shares:?}, {strategy}");
             let share = edges[0] / edges.iter().sum::<f64>();
             let asked = if shares.is_empty() { 0.5 } else { shares[0] / shares.iter().sum::<f64>() };
             // In-lists count as edges, too; and pages are not divided.
