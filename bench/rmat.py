@@ -12,7 +12,7 @@ of PageRank, a search from the vertex of highest degree that Graph500's checks a
 vertex and, with weights, shortest paths: from disk, with a page buffer that does not hold the graph; from main memory;
 and on GPUs from device memory. A device such as 0+1 is two together, under each strategy. `topostream` on the path, or
 TOPOSTREAM. Stores are kept in --dir, unless --discard removes each after its scale. Runs that fail are rows too: their
-outcome says why.
+outcome says why. With --calibrate the machine is measured first, and each run is predicted before it (`plan`).
 """
 
 import argparse
@@ -33,7 +33,7 @@ EXPECTATION = (
 )
 PREPARED = ["graph", "what", "s", "GB", "GB/s", "M edges/s", "bytes an edge"]
 RUNS = ["graph", "algorithm", "device", "strategy", "pages from", "s", "process s", "best superstep s", "supersteps"]
-RUNS += ["GB read", "GB/s", "M edges/s", "planned GB", "outcome"]
+RUNS += ["predicted s", "GB read", "GB/s", "M edges/s", "planned GB", "outcome"]
 BLOCK = 16 << 20
 # Options of each algorithm.
 ALGORITHMS = {
@@ -106,6 +106,13 @@ def prepare(name, scale, weights, arguments):
     return store, edges, rows
 
 
+def calibrate(store, arguments):
+    """Measures the devices, and the disk by a store."""
+    devices = {word for device in arguments.device for word in device.split("+")}
+    words = [word for device in sorted(devices) for word in ("--device", device)]
+    topostream("calibrate", "--store", store, "--dir", arguments.dir, *words, "--output", arguments.rates, "--quiet")
+
+
 def places(device, arguments):
     """Where pages come from, with options of a run."""
     on_gpu = [] if device == "cpu" else ["--tune", "device-cache=0"]
@@ -115,21 +122,30 @@ def places(device, arguments):
     return {place: words for place, words in wanted.items() if place in arguments.place}
 
 
+def predicted(command, devices, rates):
+    """The seconds that `plan` predicts for a run."""
+    rows = json.loads(topostream("plan", *command[1:], "--tune", f"calibration={rates}", "--json"))
+    wanted = [row for row in rows if row["auto"] and len(row["devices"]) == devices]
+    return f"{wanted[-1]['prediction']['total_ns'] / 1e9:.3f}"
+
+
 def run(store, algorithm, device, strategy, place, words, arguments):
     """A row of a run, the median of several by time."""
     devices = [word for one in device.split("+") for word in ("--device", one)]
     command = ["run", algorithm, store, *ALGORITHMS[algorithm], *devices, "--memory", arguments.memory, *words]
     command += ["--tune", f"strategy={strategy}"] if strategy else []
     row = [store.name, algorithm, device, strategy, place]
-    reports, processes = [], []
+    reports, processes, expected = [], [], ""
     try:
+        if arguments.rates:
+            expected = predicted(command, len(devices) // 2, arguments.rates)
         for _ in range(arguments.runs):
             start = time.perf_counter()
             reports.append(json.loads(topostream(*command, "--json")))
             processes.append(time.perf_counter() - start)
     except FailedError as error:
         print(f"{' '.join(row)}: {error}", file=sys.stderr, flush=True)
-        return [*row, *([""] * 8), str(error)]
+        return [*row, *([""] * 9), str(error)]
     report = sorted(reports, key=lambda report: report["wall_ns"])[len(reports) // 2]
     total, seconds = report["total"], [report["wall_ns"] / 1e9 for report in reports]
     steps = [step["wall_ns"] / 1e9 for step in report["steps"] if step["edges"]]
@@ -141,6 +157,7 @@ def run(store, algorithm, device, strategy, place, words, arguments):
         median(processes),
         f"{min(steps):.3f}" if steps else "",
         str(report["supersteps"]),
+        expected,
         f"{total['disk_bytes'] / 1e9:.1f}",
         f"{total['disk_bytes'] / middle / 1e9:.2f}",
         f"{total['edges'] / middle / 1e6:.0f}",
@@ -183,16 +200,22 @@ def main():
     parser.add_argument("--algorithm", type=listed, default=list(ALGORITHMS))
     parser.add_argument("--weights", action="store_true", help="shortest paths, over a store of its own")
     parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--calibrate", action="store_true", help="predict each run by rates of this machine")
     parser.add_argument("--discard", action="store_true", help="remove each store after its runs")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     arguments.dir.mkdir(parents=True, exist_ok=True)
-    prepared, runs = [], []
+    prepared, runs, arguments.rates = [], [], None
     for scale in arguments.scale:
         for weighted in [False, True][: 1 + arguments.weights]:
             name = f"rmat-{scale}-weights" if weighted else f"rmat-{scale}"
             store, _, rows = prepare(name, scale, weighted, arguments)
             prepared += rows
+            if arguments.calibrate and not arguments.rates:
+                arguments.rates = arguments.dir / "rates.json"
+                arguments.rates.unlink(missing_ok=True)
+                seconds = timed(lambda: calibrate(store, arguments))
+                prepared.append([name, "calibrate", f"{seconds:.2f}", *([""] * 4)])
             for device in arguments.device:
                 for strategy in arguments.strategy if "+" in device else [""]:
                     for place, words in places(device, arguments).items():

@@ -10,7 +10,7 @@ use super::naming::Naming;
 use super::options::FormatOptions;
 use crate::sorting::partition::Buckets;
 use rayon::prelude::*;
-use topostream_formats::VertexOrder;
+use topostream_formats::{VertexOrder, huge};
 
 /// Degrees below this are sorted by counting.
 const COUNTED_DEGREES: usize = 1 << 16;
@@ -196,7 +196,7 @@ impl Numbering {
         let mut begin = large.len();
         next.iter_mut().for_each(|next| begin += std::mem::replace(next, begin));
         order.resize(vertices, 0);
-        let mut numbers = vec![0; counts.len()];
+        let mut numbers = huge::zeroed(counts.len() as u64);
         (0u32..).zip(&large).for_each(|(new, &(_, slot))| numbers[slot as usize] = new);
         slots.for_each(|slot| {
             let count = counts[slot as usize];
@@ -219,7 +219,8 @@ impl Numbering {
             sizes
         };
         let sizes: Vec<[usize; CLASSES]> = counts.par_chunks(chunk).map(count).collect();
-        let (mut order, mut numbers) = (vec![0; counts.len()], vec![0; counts.len()]);
+        // Looked up at random places, twice for each edge.
+        let (mut order, mut numbers) = (vec![0; counts.len()], huge::zeroed(counts.len() as u64));
         // The places of each chunk's vertices of each class.
         let mut places: Vec<Vec<(usize, &mut [u32])>> = sizes.iter().map(|_| Vec::with_capacity(CLASSES)).collect();
         let (mut begin, mut rest) = (0, &mut order[..]);

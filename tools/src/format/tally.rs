@@ -12,8 +12,8 @@ use crate::progress::Cancel;
 use rayon::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use topostream_formats::Result;
 use topostream_formats::edge::EdgeParts;
+use topostream_formats::{Result, huge};
 
 /// Parts between two reports of progress.
 const PARTS: u64 = 16;
@@ -171,7 +171,7 @@ pub fn degrees(
     }
     let buffer = (memory_bytes / threads as u64 / thread_bytes(1)) as usize;
     let shift = (u64::BITS - vertices.saturating_sub(1).leading_zeros()).saturating_sub(REGIONS_LOG2);
-    let (mut out, mut into) = (vec![0u32; vertices as usize], vec![0u32; vertices as usize]);
+    let (mut out, mut into) = (huge::zeroed::<u32>(vertices), huge::zeroed::<u32>(vertices));
     let sets = [&mut out, &mut into].map(|counts| Regions::new(counts, shift));
     let empty = || sets.each_ref().map(|set| Buffers::new(set, buffer.clamp(BUFFER_MIN, BUFFER_MAX)));
     let mut own: Vec<(u64, u64, [Buffers<'_, '_>; 2])> = (0..threads).map(|_| (0, 0, empty())).collect();
