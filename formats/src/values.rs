@@ -67,6 +67,11 @@ impl<T: bytemuck::Pod> StoredValues<T> {
         &self.bytes
     }
 
+    /// The memory of the whole file, for devices that read it in place.
+    pub fn memory(&self) -> &Arc<AlignedBuffer> {
+        &self.bytes
+    }
+
     /// The values.
     #[inline]
     pub fn values(&self) -> &[T] {

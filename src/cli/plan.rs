@@ -134,8 +134,8 @@ impl Counted {
                     Supersteps::Exactly(_) | Supersteps::Unknown => String::new(),
                 };
                 format!(
-                    "supersteps: about {count} until the change is below the tolerance in a graph of small diameter \
-                     (times assume {count}){most}; {each}\n"
+                    "supersteps: about {count} until values have converged, in a graph of small diameter (times assume \
+                     {count}){most}; {each}\n"
                 )
             }
             Basis::Expected => format!(

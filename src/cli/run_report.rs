@@ -253,8 +253,8 @@ fn prediction(report: &RunReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::team::TeamReport;
-    use crate::team::{Assignment, Strategy};
+    use crate::report::Balance;
+    use crate::team::{Assignment, Strategy, TeamReport};
 
     #[test]
     fn stripes_are_shown_where_there_are_several() {

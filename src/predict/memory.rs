@@ -70,15 +70,17 @@ fn device_needs(work: &Workload, environment: &Environment<'_>, device: usize) -
     };
     let budget_bytes = if profile.is_cpu() { None } else { profile.memory_bytes };
     let fits = |bytes: u64| budget_bytes.is_none_or(|budget| bytes <= budget);
-    let beside = if profile.is_cpu() { 0 } else { 4 * own + 16 * work.directory_pages + WORKING_BYTES };
-    let mut bytes = work.device_bytes(own, sharded, None) + beside;
-    if !fits(bytes) {
-        bytes -= streamed_bytes(work);
-    }
+    let degrees_bytes = 4 * own;
+    let beside = if profile.is_cpu() { 0 } else { degrees_bytes + 16 * work.directory_pages + WORKING_BYTES };
+    // As the device's plan has it: degrees are left in main memory first, then attributes.
+    let least = |bordering: Option<u64>| {
+        let all = work.device_bytes(own, sharded, bordering) + beside;
+        let moved = [degrees_bytes, streamed_bytes(work)];
+        moved.into_iter().fold(all, |bytes, moved| if fits(bytes) { bytes } else { bytes - moved })
+    };
+    let mut bytes = least(None);
     if let Some(borders) = environment.borders.as_ref().filter(|_| !fits(bytes)) {
-        let with_border = work.device_bytes(own, sharded, Some(borders[device])) + beside;
-        let streamed = if fits(with_border) { 0 } else { streamed_bytes(work) };
-        bytes = bytes.min(with_border - streamed);
+        bytes = bytes.min(least(Some(borders[device])));
     }
     let room = budget_bytes.map_or(0, |budget| budget.saturating_sub(bytes));
     let room = room.min(profile.cache_bytes.unwrap_or(u64::MAX));

@@ -7,7 +7,7 @@ use crate::model::algorithm::{Declaration, Supersteps, Visit};
 use crate::model::attributes::{Attribute, Role};
 use crate::model::bits::Bits;
 use crate::model::border::Border;
-use topostream_formats::{Direction, Store};
+use topostream_formats::{Direction, Store, VertexOrder};
 
 /// The number of supersteps that `auto` assumes if an algorithm's number is unknown.
 pub const SUPERSTEPS_DEFAULT: u32 = 10;
@@ -97,9 +97,29 @@ struct Pattern {
     power: f64,
 }
 
+/// Searches in natural order, or one that is not by degree. Nearly every page has an active vertex.
+const SEARCHES: Searches =
+    Searches { top_down: TOP_DOWN, rests: TOP_DOWN_RESTS, bottom_up: BOTTOM_UP, weighted: WEIGHTED };
+/// Searches in an order by degree, on scales 20 and 22 with pages of 64 KiB: early supersteps visit the few pages of
+/// hubs, later ones those of small degrees.
+const SEARCHES_BY_DEGREE: Searches = Searches {
+    top_down: Pattern { passes: 2.2, power: 1.0, ..TOP_DOWN },
+    rests: Pattern { passes: 0.1, power: 1.0, ..TOP_DOWN_RESTS },
+    bottom_up: Pattern { passes: 1.3, power: 1.0, ..BOTTOM_UP },
+    weighted: Pattern { passes: 4.1, power: 1.0, ..WEIGHTED },
+};
+
+/// The work of searches.
+struct Searches {
+    top_down: Pattern,
+    /// The top-down supersteps of a direction-optimizing search, and the bottom-up ones.
+    rests: Pattern,
+    bottom_up: Pattern,
+    weighted: Pattern,
+}
+
 const TOP_DOWN: Pattern = Pattern { supersteps: 6.0, passes: 4.1, edges: 0.99, activated: 0.55, power: 2.0 };
 const BOTTOM_UP: Pattern = Pattern { supersteps: 3.0, passes: 3.0, edges: 0.4, activated: 0.5, power: 1.5 };
-/// The top-down supersteps of a direction-optimizing search: the first and the last ones.
 const TOP_DOWN_RESTS: Pattern = Pattern { supersteps: 3.0, passes: 1.2, edges: 0.01, activated: 0.05, power: 1.5 };
 const WEIGHTED: Pattern = Pattern { supersteps: 11.0, passes: 7.7, edges: 2.1, activated: 1.1, power: 2.0 };
 const COMPONENTS: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 3.4, activated: 1.7, power: 1.0 };
@@ -118,6 +138,10 @@ impl Workload {
         };
         let visits = &declaration.visits;
         let weighted = declaration.weights.are_read();
+        let searches = match store.manifest().order {
+            VertexOrder::Degree | VertexOrder::DegreeGroups => SEARCHES_BY_DEGREE,
+            VertexOrder::Natural | VertexOrder::OutFirst | VertexOrder::Bfs | VertexOrder::Listed => SEARCHES,
+        };
         work.phases = match visits.first() {
             None => Vec::new(),
             Some(_) if !work.traversal => {
@@ -131,15 +155,15 @@ impl Workload {
             Some((direction, visit)) => {
                 let bottom_up = visits.iter().find(|(_, visit)| matches!(visit, Visit::Without(_)));
                 let (first, pattern) = match visit {
-                    _ if weighted => (Kernel::Weighted, WEIGHTED),
+                    _ if weighted => (Kernel::Weighted, searches.weighted),
                     Visit::All if visits.len() == 1 => (Kernel::Labels, COMPONENTS_DIRECTED),
                     Visit::All => (Kernel::Labels, COMPONENTS),
-                    _ if bottom_up.is_some() => (Kernel::TopDown, TOP_DOWN_RESTS),
-                    _ => (Kernel::TopDown, TOP_DOWN),
+                    _ if bottom_up.is_some() => (Kernel::TopDown, searches.rests),
+                    _ => (Kernel::TopDown, searches.top_down),
                 };
                 let mut phases = vec![work.patterned(store, *direction, first, &pattern)];
                 if let Some((direction, _)) = bottom_up {
-                    phases.push(work.patterned(store, *direction, Kernel::BottomUp, &BOTTOM_UP));
+                    phases.push(work.patterned(store, *direction, Kernel::BottomUp, &searches.bottom_up));
                 }
                 phases
             }

@@ -262,7 +262,7 @@ fn a_plan_names_the_source_of_its_superstep_count() {
         "pagerank s --iterations 7",
         &["supersteps: 7, known before the run", "at the rates of pagerank, as measured\n"],
     );
-    let tolerance = "supersteps: about 14 until the change is below the tolerance";
+    let tolerance = "supersteps: about 14 until values have converged";
     says("pagerank s", &[tolerance, "(times assume 14), 100 at most; each reads every page\n"]);
     says("pagerank s --max-iterations 5", &["(times assume 5), 5 at most"]);
     says("hits s", &["supersteps: up to 202 (times assume 202)"]);

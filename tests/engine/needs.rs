@@ -45,13 +45,32 @@ fn too_little_device_memory_does_not_fit() {
     let rates = rates();
     let mut two = environment(&rates, "gpu", 2, Strategy::Replicate);
     assert!(Needs::of(&searching(), &two).fit());
-    two.profiles[1].memory_bytes = Some(100 << 20);
+    two.profiles[1].memory_bytes = Some(80 << 20);
     let needs = Needs::of(&searching(), &two);
     assert!(!needs.fit() && needs.devices[0].fits() && !needs.devices[1].fits(), "{needs:?}");
     two.strategy = Strategy::Shard;
     assert!(Needs::of(&searching(), &two).fit());
     two.main_fits = false;
     assert!(!Needs::of(&searching(), &two).fit());
+}
+
+/// As the plan of device memory has it: degrees are left in main memory first, then what is read with its pages. A sum
+/// of 8 bytes is left.
+#[test]
+fn what_is_read_in_order_moves_to_main_memory() {
+    let rates = rates();
+    let mut one = environment(&rates, "gpu", 1, Strategy::Replicate);
+    let mut bytes = |memory| {
+        one.profiles[0].memory_bytes = Some(memory);
+        Needs::of(&pushing(1.0), &one).devices[0].bytes
+    };
+    let all = bytes(16 * GIB);
+    let value = 4 << 24;
+    assert_eq!(
+        [all, all - 1, all - value, all - value - 1, 0].map(&mut bytes),
+        [all, all - value, all - value, all - 2 * value, all - 2 * value]
+    );
+    assert_eq!(all - 2 * value, (8 << 24) + 16 * 1024 + (16 << 20));
 }
 
 #[test]
@@ -65,7 +84,11 @@ fn values_of_a_border_fit_where_those_of_all_do_not() {
     let whole = bytes(&two)[0];
     two.borders = Some(vec![1000, 2000]);
     assert_eq!(bytes(&two), [whole; 2], "there is room for all");
-    two.profiles.iter_mut().for_each(|profile| profile.memory_bytes = Some(whole - 1));
+    // Degrees of own vertices are left in main memory first.
+    let without_degrees = whole - 4 * (1 << 23);
+    two.profiles.iter_mut().for_each(|profile| profile.memory_bytes = Some(without_degrees));
+    assert_eq!(bytes(&two), [without_degrees; 2]);
+    two.profiles.iter_mut().for_each(|profile| profile.memory_bytes = Some(without_degrees - 1));
     // The values of 4 bytes, of all vertices and again of own ones: instead own ones, bordering ones, and 2 bits each.
     let bordering = |border: u64| whole - 4 * (1 << 24) + 4 * border + (1 << 24) / 4;
     assert_eq!(bytes(&two), [bordering(1000), bordering(2000)]);

@@ -23,6 +23,7 @@ mod bits;
 mod border;
 mod coordinator;
 mod cover;
+mod degrees;
 mod device_loop;
 mod faults;
 mod frontiers;

@@ -33,7 +33,7 @@ fn copied() -> Setting {
 // ---- Refusals -------------------------------------------------------------------------------------------------------
 
 /// The figures of a refusal.
-fn refusal<T>(result: Result<T, Error>) -> (u64, u64, String) {
+pub fn refusal<T>(result: Result<T, Error>) -> (u64, u64, String) {
     match result {
         Err(Error::DeviceMemory { needed_bytes, budget_bytes, parts, .. }) => (needed_bytes, budget_bytes, parts),
         Err(error) => panic!("not about device memory: {error}"),
@@ -57,7 +57,7 @@ gpu_test! {
                 let run = |memory| ranks(&engine(memory), PageRank { traffic, ..push() });
                 let (needed, budget, parts) = refusal(run(0));
                 assert_eq!(budget, 0);
-                for part in ["attributes", "degrees", "working memory", "pages of 65536"] {
+                for part in ["attributes", "directories", "working memory", "pages of 65536"] {
                     assert!(parts.contains(part), "{part:?} is not in: {parts}");
                 }
                 assert_eq!(refusal(run(needed - 1)).0, needed, "{setting:?}, {traffic:?}");

@@ -118,7 +118,7 @@ gpu_test! {
             let least = needed_bytes(&store, &setting.options(), |engine| ranks(engine, push));
             let run = |memory| ranks(&store.engine(with_memory(setting.options(), memory)), push);
             assert!(matches!(run(least - 1), Err(Error::DeviceMemory { needed_bytes, .. }) if needed_bytes == least));
-            // Attributes of 8 bytes a vertex return to the device before pages do.
+            // Degrees and shares, 8 bytes a vertex, return to the device before pages do.
             let more = least + pages * (PAGE + 1024) + 8 * 60_000;
             let plain = run(1 << 30).unwrap();
             for (memory, resident) in [(least, 0), (more, pages), (1 << 30, pages)] {

@@ -127,8 +127,10 @@ gpu_test! {
                 needed_bytes(&store, &setting.options(), |engine| {
                     ranks(engine, pagerank(1, Dangling::Lost, Traffic::Push))
                 });
+            // Degrees and shares, 8 bytes a vertex, return to the device before pages do.
+            let values = least + 8 * 9000;
             for slots in some([10, 16, 24, all + 4], 2) {
-                let options = with_memory(setting.options(), least + slots * (PAGE + 64));
+                let options = with_memory(setting.options(), values + slots * (PAGE + 64));
                 let report = run(options).unwrap().report;
                 let share = slots.min(all) as f64 / all as f64;
                 for step in &report.steps[1..] {

@@ -43,6 +43,9 @@ const CHANGED: usize = 2;
 /// The jumps of a vertex phase: a bound on what one vertex of a long tree waits for.
 const JUMPS: u32 = 16;
 
+/// The supersteps of R-MAT graphs of scales 22 to 30.
+const SUPERSTEPS: u32 = 3;
+
 /// Hooks labels.
 #[doc(hidden)]
 pub struct HookingKernel<'a> {
@@ -109,6 +112,7 @@ impl Algorithm for Hooking {
         let shader = Shader::of_program("src/algorithms/components/hooking.wgsl", include_str!("hooking.wgsl"), vec![]);
         Declaration {
             alone: true,
+            supersteps_expected: Some(SUPERSTEPS),
             writes: Ends::Any.into(),
             shader: Some(shader.with_constants([("JUMPS", JUMPS.into())])),
             groups: Some(Groups { label: LABEL, vertex_of: |label| label, is_smallest: true }),

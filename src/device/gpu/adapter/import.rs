@@ -167,7 +167,8 @@ impl HostImport {
         Ok(())
     }
 
-    /// Imports one chunk of memory that has passed [`check`](Self::check), for reading.
+    /// Imports a part of memory for reading. Its bounds need not be multiples of [`super::Caps::import_alignment`], but
+    /// the driver imports the memory between such multiples.
     ///
     /// # Errors
     /// The errors of [`HostImport::new`].

@@ -3,7 +3,7 @@
 use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX};
 use super::sizes::{Holding, bit_bytes, device_bytes};
 use crate::device::exchange::is_listed;
-use crate::device::gpu::adapter::import::{HostImport, SharedBuffer, device_buffer};
+use crate::device::gpu::adapter::import::{HostImport, HostMemory, SharedBuffer, device_buffer};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::PATIENCE;
 use crate::device::gpu::compose::Resource;
@@ -52,21 +52,19 @@ pub struct GraphBuffers {
     /// The vertices whose values devices exchange, if not those of all.
     lists: Option<ListsBuffer>,
     topologies: Vec<TopologyBuffers>,
-    chunk_vertices_log2: u32,
-    /// The vertices whose degrees are held.
-    vertices: Range<u64>,
+    /// The vertices whose degrees are held, by chunks of 2^this, and whether these are in main memory.
+    shape: (Range<u64>, u32, bool),
 }
 
 impl GraphBuffers {
-    /// Uploads the degrees of some vertices, and page directories.
+    /// Uploads degrees and page directories. Degrees that the plan leaves in main memory are imported.
     ///
     /// # Errors
-    /// If the device is out of memory.
+    /// If the device is out of memory; those of [`HostImport::new`].
     pub fn new(
         gpu: &Gpu,
+        plan: &DevicePlan,
         (store, graph): (&Store, &Graph),
-        chunk_vertices_log2: u32,
-        vertices: Range<u64>,
         lists: Option<&Arc<VertexLists>>,
         holding: Holding<'_>,
     ) -> Result<Self> {
@@ -77,11 +75,18 @@ impl GraphBuffers {
             Ok::<_, Error>(ListsBuffer { lists: Arc::clone(lists), buffer, border: holding.border_size() })
         };
         let lists = lists.map(buffer).transpose()?;
-        let mut degrees = Vec::new();
-        for range in chunks(&vertices, chunk_vertices_log2) {
-            let values = &graph.out_degrees.values()[range.start as usize..range.end as usize];
-            degrees.push(uploaded(gpu, "degrees", bytemuck::cast_slice(values))?);
-        }
+        let shape = degrees_shape(plan, holding.part);
+        let (vertices, log2, out) = &shape;
+        let of_chunk = |range: Range<u64>| {
+            let part = 4 * range.start..4 * range.end;
+            if *out {
+                // The values begin where their memory does.
+                let memory: Arc<dyn HostMemory> = Arc::clone(graph.out_degrees.memory()) as _;
+                return Ok(HostImport::chunk(gpu, &memory, part)?.buffer().clone());
+            }
+            uploaded(gpu, "degrees", &graph.out_degrees.bytes()[part.start as usize..part.end as usize])
+        };
+        let degrees = chunks(vertices, *log2).map(of_chunk).collect::<Result<_>>()?;
         let topologies = store.topologies().map(|topology| {
             let entries = topology.directory().entries();
             let starts: Vec<u32> = entries.iter().map(|entry| entry.start_vertex).collect();
@@ -95,20 +100,14 @@ impl GraphBuffers {
             })
         });
         let topologies = topologies.collect::<Result<_>>()?;
-        Ok(Self { degrees, lists, topologies, chunk_vertices_log2, vertices })
+        Ok(Self { degrees, lists, topologies, shape })
     }
 
-    /// Whether they are for chunks of this size, the degrees of these vertices, and these lists.
-    pub fn is_of(
-        &self,
-        chunk_vertices_log2: u32,
-        vertices: &Range<u64>,
-        lists: Option<&Arc<VertexLists>>,
-        holding: Holding<'_>,
-    ) -> bool {
+    /// Whether they are those that [`new`](Self::new) would make.
+    pub fn is_of(&self, plan: &DevicePlan, lists: Option<&Arc<VertexLists>>, holding: Holding<'_>) -> bool {
         let described = |lists: &VertexLists, border| (lists.receivers().to_vec(), lists.vertices().len(), border);
         let held = self.lists.as_ref().map(|held| described(&held.lists, held.border));
-        (self.chunk_vertices_log2, &self.vertices) == (chunk_vertices_log2, vertices)
+        self.shape == degrees_shape(plan, holding.part)
             && held == lists.map(|lists| described(lists, holding.border_size()))
     }
 
@@ -132,6 +131,13 @@ impl GraphBuffers {
     pub fn pages(&self, direction: Direction) -> u32 {
         self.topology(direction).pages
     }
+}
+
+/// The vertices whose degrees kernels read, the base-2 logarithm of those of a chunk, and whether they are in main
+/// memory.
+fn degrees_shape(plan: &DevicePlan, part: &Part) -> (Range<u64>, u32, bool) {
+    let are_read = plan.degrees_bytes > 0 || plan.host_degrees;
+    (if are_read { part.held(Role::Own) } else { 0..0 }, plan.chunk_vertices_log2, plan.host_degrees)
 }
 
 /// An attribute on the device.

@@ -22,7 +22,6 @@ use crate::device::gpu::kernels::Kernels;
 use crate::device::settings::GpuSettings;
 use crate::error::{Error, Result};
 use crate::model::algorithm::Graph;
-use crate::model::attributes::Role;
 use crate::model::vertex_lists::VertexLists;
 use crate::pages::fetch::PagePool;
 use std::any::Any;
@@ -185,12 +184,11 @@ impl Home {
             self.arena = Some(Arena::new(&self.gpu, shape)?);
         }
         self.rows = Some(UnitRows::new(self.rows.take(), &self.gpu, plan, frames)?);
-        let (log2, lists) = (plan.chunk_vertices_log2, (plan.lists_bytes > 0).then_some(lists));
-        let degrees = if plan.degrees_bytes > 0 { holding.part.held(Role::Own) } else { 0..0 };
-        if self.graph.as_ref().is_none_or(|graph| !graph.is_of(log2, &degrees, lists, holding)) {
+        let lists = (plan.lists_bytes > 0).then_some(lists);
+        if self.graph.as_ref().is_none_or(|graph| !graph.is_of(plan, lists, holding)) {
             self.graph = None;
             self.gpu.poll()?;
-            self.graph = Some(GraphBuffers::new(&self.gpu, (store, graph), log2, degrees, lists, holding)?);
+            self.graph = Some(GraphBuffers::new(&self.gpu, plan, (store, graph), lists, holding)?);
         }
         Ok(())
     }

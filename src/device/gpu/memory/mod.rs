@@ -26,3 +26,6 @@ pub mod pool_import;
 pub mod request;
 pub mod rows;
 pub mod sizes;
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@ use crate::model::attributes::{Attribute, Role};
 use crate::model::border::Border;
 use serde::Serialize;
 use std::ops::Range;
+use topostream_formats::buffer::ALIGNMENT;
 use topostream_formats::page::Capacity;
 use topostream_formats::{Store, Topology};
 
@@ -44,6 +45,8 @@ pub struct DevicePlan {
     pub host_attributes: Vec<bool>,
     /// For each attribute, whether the values of other devices' vertices are in main memory.
     pub host_seen: Vec<bool>,
+    /// Whether kernels read out-degrees in main memory.
+    pub host_degrees: bool,
     /// The table that finds values of bordering vertices, where those of no others are held; 0 otherwise.
     pub border_bytes: u64,
     /// Tables of the algorithm.
@@ -65,7 +68,7 @@ pub struct DevicePlan {
     pub set_bytes: u64,
     /// Degrees and page directories.
     pub graph_bytes: u64,
-    /// Of them, out-degrees; 0 if no kernel reads them.
+    /// Of them, out-degrees; 0 if no kernel reads them, or if kernels read them in main memory.
     pub degrees_bytes: u64,
     /// Of them, the lists of vertices whose values cross between devices.
     pub lists_bytes: u64,
@@ -133,7 +136,11 @@ impl DevicePlan {
         let budget = budget_bytes(settings, caps);
         let least = if plan.in_place { 0 } else { SLOTS_MIN };
         let mut needed = plan.fixed_bytes() + least * plan.per_slot();
-        for move_out in [Self::leave_to_host, Self::move_attributes_out, Self::move_seen_out] {
+        // By what each step costs, least first. Without room for pages, the device needs the host for every superstep.
+        // A superstep reads each degree once, in order, or in a traversal those of active vertices only; it reads and
+        // writes attributes, and reads them again with their pages. Other devices' values are read at random.
+        let steps = [Self::leave_to_host, Self::move_degrees_out, Self::move_attributes_out, Self::move_seen_out];
+        for move_out in steps {
             if needed > budget {
                 move_out(&mut plan, request, caps);
                 needed = plan.fixed_bytes() + least * plan.per_slot();
@@ -212,6 +219,7 @@ impl DevicePlan {
             attributes_bytes: attributes.map(|one| holding.held_bytes(one) + holding.copied_bytes(one)).sum(),
             host_attributes: vec![false; request.attributes.len()],
             host_seen: vec![false; request.attributes.len()],
+            host_degrees: false,
             border_bytes: request.border.map_or(0, |_| Border::table_bytes(vertices)),
             tables_bytes: request.tables.iter().map(|table| 4 * table.contents.words()).sum(),
             frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
@@ -253,6 +261,14 @@ impl DevicePlan {
     /// Leaves levels, and the choice of supersteps, to the host.
     fn leave_to_host(&mut self, _request: &Request<'_>, _caps: &Caps) {
         (self.levels_bytes, self.loop_bytes) = (0, 0);
+    }
+
+    /// Leaves degrees in main memory, where the host has them.
+    fn move_degrees_out(&mut self, request: &Request<'_>, caps: &Caps) {
+        if self.degrees_bytes > 0 && request.host_import && caps.import_alignment <= ALIGNMENT as u64 {
+            self.graph_bytes -= self.degrees_bytes;
+            (self.degrees_bytes, self.host_degrees) = (0, true);
+        }
     }
 
     /// Moves attributes to main memory that are only read, and only with their page.
@@ -314,8 +330,9 @@ impl DevicePlan {
             0 => String::new(),
             images => format!(", decoded pages {}", u64::from(images) * self.image_bytes),
         };
+        let degrees = if self.degrees_bytes > 0 { "degrees and " } else { "" };
         let parts = format!(
-            "attributes {}, tables {}, frontiers {}, degrees and directories {}, working memory {}{exchange}{image}, \
+            "attributes {}, tables {}, frontiers {}, {degrees}directories {}, working memory {}{exchange}{image}, \
              at least {least} pages of {}",
             self.attributes_bytes + self.border_bytes,
             self.tables_bytes,

@@ -8,6 +8,7 @@ use ash::{ext, vk};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use topostream_formats::buffer::ALIGNMENT;
 use wgpu::hal::vulkan::{Adapter as HalAdapter, Api, Buffer as HalBuffer, Device as HalDevice};
 
 const HOST: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
@@ -80,12 +81,13 @@ impl Context {
         }
     }
 
-    /// Imports a part of host memory, which the buffer then owns a share of. The range lies within the memory, and
-    /// address, offset and size are multiples of the import alignment.
+    /// Imports a part of host memory, which the buffer then owns a share of. The address of the memory is a multiple of
+    /// the import alignment. The driver imports the pages that hold the part, and the buffer begins and ends within
+    /// them.
     ///
     /// # Errors
     /// [`GpuError::OutOfMemory`] where the driver can pin no more, [`GpuError::Unavailable`] where it does not want
-    /// this memory.
+    /// this memory, or no buffer that begins at this place of a page.
     pub fn import(
         &self,
         host: Arc<dyn HostMemory>,
@@ -100,9 +102,14 @@ impl Context {
             }
             _ => error(health, &what, result),
         };
-        let memory = host.memory();
+        let (memory, alignment) = (host.memory(), self.facts.import_alignment.unwrap_or(1));
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= memory.len() as u64), "a range within the memory");
-        let pointer = memory.as_mut_ptr().wrapping_add(offset as usize).cast::<std::ffi::c_void>();
+        let within = offset % alignment;
+        let page_bytes = (within + bytes).next_multiple_of(alignment);
+        // The system maps whole pages.
+        let mapped_bytes = memory.len().next_multiple_of(ALIGNMENT) as u64;
+        assert!(offset - within + page_bytes <= mapped_bytes, "pages of the memory");
+        let pointer = memory.as_mut_ptr().wrapping_add((offset - within) as usize).cast::<std::ffi::c_void>();
         let mut properties = vk::MemoryHostPointerPropertiesEXT::default();
         // SAFETY: the extension is enabled where the alignment is known, and the pointer is to mapped memory.
         let asked = unsafe {
@@ -116,13 +123,14 @@ impl Context {
         let needs = unsafe { self.device.get_buffer_memory_requirements(made.buffer) };
         let kinds = needs.memory_type_bits & properties.memory_type_bits;
         let (must, better) = (vk::MemoryPropertyFlags::HOST_COHERENT, vk::MemoryPropertyFlags::HOST_CACHED);
-        let Some(kind) = self.memory_kind(kinds, must, better).filter(|_| needs.size <= bytes) else {
+        let fits = within + needs.size <= page_bytes && within.is_multiple_of(needs.alignment);
+        let Some(kind) = self.memory_kind(kinds, must, better).filter(|_| fits) else {
             return Err(health.unavailable(&what, "the driver has no coherent memory of this kind"));
         };
         let mut import = vk::ImportMemoryHostPointerInfoEXT::default().handle_type(HOST).host_pointer(pointer);
-        let allocation = vk::MemoryAllocateInfo::default().allocation_size(bytes).memory_type_index(kind);
+        let allocation = vk::MemoryAllocateInfo::default().allocation_size(page_bytes).memory_type_index(kind);
         made._host = Some(host);
-        self.bind(&mut made, &allocation.push_next(&mut import)).map_err(failed)?;
+        self.bind(&mut made, &allocation.push_next(&mut import), within).map_err(failed)?;
         Ok(made)
     }
 
@@ -144,7 +152,7 @@ impl Context {
         if self.facts.dedicated {
             allocation = allocation.push_next(&mut alone);
         }
-        self.bind(&mut made, &allocation).map_err(failed)?;
+        self.bind(&mut made, &allocation, 0).map_err(failed)?;
         Ok(made)
     }
 
@@ -189,12 +197,18 @@ impl Context {
         Ok(RawBuffer { device: self.device.clone(), buffer, memory: vk::DeviceMemory::null(), bytes, _host: None })
     }
 
-    fn bind(&self, made: &mut RawBuffer, allocation: &vk::MemoryAllocateInfo<'_>) -> Result<(), vk::Result> {
-        // SAFETY: the allocation is of a kind and a size that the buffer may have. Whatever fails, `made` frees what is
-        // there.
+    /// Allocates memory for a buffer, which begins at `offset` in it.
+    fn bind(
+        &self,
+        made: &mut RawBuffer,
+        allocation: &vk::MemoryAllocateInfo<'_>,
+        offset: u64,
+    ) -> Result<(), vk::Result> {
+        // SAFETY: the allocation is of a kind and a size that the buffer may have, and the offset is aligned as the
+        // buffer needs. Whatever fails, `made` frees what is there.
         unsafe {
             made.memory = self.device.allocate_memory(allocation, None)?;
-            self.device.bind_buffer_memory(made.buffer, made.memory, 0)
+            self.device.bind_buffer_memory(made.buffer, made.memory, offset)
         }
     }
 
