@@ -7,7 +7,7 @@ pub use crate::pages::StripeReport;
 #[doc(hidden)]
 pub use crate::pages::memory::MemoryPlan;
 pub use crate::predict::{Prediction, Terms};
-pub use crate::team::TeamReport;
+pub use crate::team::{AloneReport, TeamReport};
 use serde::{Deserialize, Serialize};
 use topostream_formats::Direction;
 
@@ -52,6 +52,9 @@ pub struct RunReport {
     pub bound: Bound,
     /// How several devices shared the run; `None` for a single device.
     pub sharing: Option<TeamReport>,
+    /// The device that ran alone, of several, since that was predicted to be faster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alone: Option<AloneReport>,
     /// The ranks that shared the run. Pages, edges and bytes in the report are then those of all ranks; times are those
     /// of this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -105,6 +108,7 @@ impl RunReport {
             device: self.device.clone(),
             fetcher: self.fetcher.clone(),
             sharing: self.sharing.clone(),
+            alone: self.alone.clone(),
             ranks: self.ranks.clone(),
             predicted: self.predicted.clone(),
             checkpoints: self.checkpoints.clone(),

@@ -7,7 +7,7 @@ use crate::rig::{DeviceChoice, Finished, Measured, Rig, Setup, Share, Sums, Work
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use topostream::algorithms::{Bfs, PageRank};
+use topostream::algorithms::{Betweenness, Bfs, PageRank};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::report::RunReport;
 use topostream::{Run, VertexId};
@@ -39,6 +39,7 @@ pub struct Case {
     levels: OnceCell<HashMap<u32, Vec<u32>>>,
     labels: OnceCell<(Work, Vec<u32>)>,
     distances: OnceCell<(Work, Vec<u32>)>,
+    between: OnceCell<(Work, Vec<f32>)>,
     reached: RefCell<HashMap<u32, (u64, u64)>>,
     /// Keeps the device busy before measurements.
     waker: OnceCell<Rig>,
@@ -72,6 +73,7 @@ impl Case {
             levels: OnceCell::new(),
             labels: OnceCell::new(),
             distances: OnceCell::new(),
+            between: OnceCell::new(),
             reached: RefCell::default(),
             waker: OnceCell::new(),
         })
@@ -117,6 +119,10 @@ impl Case {
             (Finished::Levels(_), _) => unreachable!("levels come of searches"),
             (Finished::Distances(run), _) => {
                 self.check_integers(&self.distances, run, rig.work, "distance")?;
+                0.0
+            }
+            (Finished::Between(run), _) => {
+                self.check_between(run, rig.work)?;
                 0.0
             }
             (Finished::Labels(run), _) => {
@@ -201,7 +207,9 @@ impl Case {
             let expected = match self.cpu(work)?.run()? {
                 Finished::Distances(run) => integers(&run, self.vertices).collect(),
                 Finished::Labels(run) => integers(&run, self.vertices).collect(),
-                Finished::Ranks(_) | Finished::Levels(_) => unreachable!("they have other checks"),
+                Finished::Ranks(_) | Finished::Levels(_) | Finished::Between(_) => {
+                    unreachable!("they have other checks")
+                }
             };
             known.set((work, expected)).expect("it is set once");
         }
@@ -209,6 +217,25 @@ impl Case {
         assert_eq!(*of, work, "a case has one such work");
         match integers(run, self.vertices).zip(expected).position(|(found, &expected)| found != expected) {
             Some(vertex) => Err(format!("wrong answer: the {what} of vertex {vertex}").into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Compares betweenness with that of the CPU device. Vertices on no shortest path have none in both; sums of others
+    /// depend slightly on the order of their terms.
+    fn check_between(&self, run: &Run<Betweenness>, work: Work) -> Result<()> {
+        if self.between.get().is_none() {
+            let Finished::Between(expected) = self.cpu(work)?.run()? else { unreachable!("as asked for") };
+            self.between.set((work, ranks(&expected, self.vertices).collect())).expect("it is set once");
+        }
+        let (of, expected) = self.between.get().expect("just computed");
+        assert_eq!(*of, work, "a case has one such work");
+        let is_wrong = |(found, &expected): (f32, &f32)| {
+            let error = f64::from(found) - f64::from(expected);
+            error.is_nan() || error.abs() > BETWEEN_ERROR_MAX * f64::from(expected)
+        };
+        match ranks(run, self.vertices).zip(expected).position(is_wrong) {
+            Some(vertex) => Err(format!("wrong answer: the betweenness of vertex {vertex}").into()),
             None => Ok(()),
         }
     }
@@ -226,11 +253,15 @@ impl Case {
     }
 }
 
+/// The tolerated relative error of betweenness, whose sums are in single precision.
+const BETWEEN_ERROR_MAX: f64 = 1e-3;
+
 /// A vertex without a value, such as one that a search has not reached.
 const NOTHING: u32 = u32::MAX;
 
+/// Ranks, or betweenness.
 fn ranks<A: Algorithm>(run: &Run<A>, vertices: u64) -> impl Iterator<Item = f32> {
-    let AnswerValues::F64(rank) = run.answers().swap_remove(0).values else { panic!("ranks are numbers") };
+    let AnswerValues::F64(rank) = run.answers().swap_remove(0).values else { panic!("they are numbers") };
     (0..vertices).map(move |vertex| rank.get(vertex as u32) as f32)
 }
 

@@ -6,7 +6,7 @@ use crate::measure::{Spread, ratio};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use topostream::algorithms::{self, Bfs, Components, DanglingMass, PageRank, Sssp, Stop, Traffic};
+use topostream::algorithms::{self, Betweenness, Bfs, Components, DanglingMass, PageRank, Sssp, Stop, Traffic};
 use topostream::device::settings::GpuSettings;
 use topostream::predict::Rates;
 use topostream::report::{RunReport, StepReport};
@@ -35,6 +35,8 @@ pub enum Work {
     Optimizing(VertexId),
     /// Shortest paths by weight.
     Distances(VertexId),
+    /// Betweenness of shortest paths from one source, in hops.
+    Betweenness(VertexId),
     /// Connected components.
     Components,
 }
@@ -212,6 +214,7 @@ impl Work {
             Self::TopDown(_) => "BFS top-down",
             Self::Optimizing(_) => "BFS direction-optimizing",
             Self::Distances(_) => "shortest paths",
+            Self::Betweenness(_) => "betweenness, one source",
             Self::Components => "components",
         }
     }
@@ -229,7 +232,9 @@ impl Work {
     /// The lists that it reads.
     pub fn directions(self) -> &'static [Direction] {
         match self {
-            Self::Push | Self::TopDown(_) | Self::Distances(_) | Self::Components => &[Direction::Out],
+            Self::Push | Self::TopDown(_) | Self::Distances(_) | Self::Betweenness(_) | Self::Components => {
+                &[Direction::Out]
+            }
             Self::Pull => &[Direction::In],
             Self::Optimizing(_) => &[Direction::Out, Direction::In],
         }
@@ -250,6 +255,8 @@ pub enum Finished {
     Levels(Run<Bfs>),
     /// A run of shortest paths.
     Distances(Run<Sssp>),
+    /// A run of betweenness.
+    Between(Run<Betweenness>),
     /// A run of connected components.
     Labels(Run<Components>),
 }
@@ -261,6 +268,7 @@ impl Finished {
             Self::Ranks(run) => &run.report,
             Self::Levels(run) => &run.report,
             Self::Distances(run) => &run.report,
+            Self::Between(run) => &run.report,
             Self::Labels(run) => &run.report,
         }
     }
@@ -311,6 +319,9 @@ impl Rig {
             Work::Distances(source) => {
                 let weights = self.engine.store().manifest().weights.ok_or("shortest paths need weights")?;
                 Finished::Distances(self.engine.run_observed(Sssp::new(source, weights), observer)?)
+            }
+            Work::Betweenness(source) => {
+                Finished::Between(self.engine.run_observed(Betweenness::of_sources(&[source]), observer)?)
             }
             Work::Components => {
                 let directed = self.engine.store().manifest().directed;

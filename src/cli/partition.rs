@@ -7,12 +7,12 @@ use super::output::{OutputFile, check_replaces_no_input};
 use super::printing::say;
 use super::progress::Bars;
 use super::{opening, store_report};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 use topostream_formats::VertexId;
-use topostream_tools::partition::{PARTS_MAX, PartitionOptions, partition};
+use topostream_tools::partition::{PARTS_MAX, PartitionOptions, Rule, partition};
 use topostream_tools::progress::Cancel;
 
 /// Assign the vertices of a graph to parts, so that devices or machines that share it exchange less.
@@ -31,12 +31,24 @@ pub struct PartitionCommand {
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
     /// The parts of a partitioner such as METIS: on each line the number of a part, from 0, for the vertices in
-    /// ascending order of their original ids [default: ranges of vertices with equal numbers of out-edges]
+    /// ascending order of their original ids
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
+    /// How vertices are assigned without a file
+    #[arg(long, default_value = "ranges", value_name = "RULE", conflicts_with = "from")]
+    rule: RuleName,
     /// Main memory, as a hard limit [default: half of the available memory of the machine or container]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
+}
+
+/// A rule that needs no file.
+#[derive(Clone, Copy, ValueEnum)]
+enum RuleName {
+    /// Ranges of vertices with equal numbers of out-edges
+    Ranges,
+    /// Vertex v of the store to part v mod K, for comparison
+    Modulo,
 }
 
 const EXAMPLES: &str = "\
@@ -52,7 +64,12 @@ impl PartitionCommand {
         let output = OutputFile::create(&self.output)?;
         let memory_bytes = memory_bytes(self.memory);
         let store = opening::open_within(&self.store, memory_bytes)?;
-        let options = PartitionOptions { parts: self.parts, from: self.from, memory_bytes };
+        let rule = match (self.from, self.rule) {
+            (Some(path), _) => Rule::File(path),
+            (None, RuleName::Ranges) => Rule::Ranges,
+            (None, RuleName::Modulo) => Rule::Modulo,
+        };
+        let options = PartitionOptions { parts: self.parts, rule, memory_bytes };
         let bars = Bars::default();
         let found = partition(&store, &options, &bars, cancel)?;
         drop(bars);

@@ -8,7 +8,8 @@ use super::tables;
 use crate::engine::{Engine, EngineOptions};
 use crate::model::algorithm::{Declaration, Supersteps, Visit, declaration_of};
 use crate::predict::{
-    DeviceProfile, Environment, Machines, Needs, Prediction, Rates, UserOptions, Workload, choose, predict, shares,
+    DeviceProfile, Environment, Machines, Needs, Prediction, Rates, UserOptions, Workload, alone, choose, predict,
+    shares,
 };
 use crate::team::Strategy;
 use clap::Args;
@@ -184,29 +185,43 @@ impl Plan {
 }
 
 impl Planned<'_> {
-    /// The first device alone, then all of them by each strategy.
+    /// The first device alone, or the one that `run` would take alone, then all of them by each strategy.
     fn rows(&self) -> Result<Vec<Row>, Failure> {
-        let all = profiles(self.engine.options(), usize::MAX)?.len();
-        let mut ways = vec![(1, None)];
-        if all > 1 {
+        let Self { declaration, engine, rates, ref options, .. } = *self;
+        let (all, store) = (self.profiles(None)?, engine.store());
+        let chosen = choose(Some(rates), declaration, store, options, &all);
+        // Several machines use all of their devices.
+        let may_be_one = self.machines.is_none() && engine.options().shares.is_empty();
+        let alone = may_be_one.then(|| alone(rates, declaration, store, options, &all, chosen)).flatten();
+        let one = self.profiles(Some(alone.map_or(0, |one| one.device)))?;
+        let mut rows = vec![self.row(one, Strategy::Replicate, all.len() < 2 || alone.is_some())?];
+        if all.len() > 1 {
             let strategies = [Strategy::Replicate, Strategy::Shard].into_iter();
-            let possible = strategies.filter(|&of| of == Strategy::Shard || !self.declaration.owned);
-            ways.extend(possible.map(|strategy| (all, Some(strategy))));
+            for strategy in strategies.filter(|&of| of == Strategy::Shard || !declaration.owned) {
+                rows.push(self.row(all.clone(), strategy, strategy == chosen && alone.is_none())?);
+            }
         }
-        ways.into_iter().map(|(devices, strategy)| self.row(devices, strategy)).collect()
+        Ok(rows)
     }
 
-    /// The prediction for this many devices, by a strategy or the one that `run` would select.
-    fn row(&self, devices: usize, strategy: Option<Strategy>) -> Result<Row, Failure> {
-        let Self { declaration, ref work, engine, rates, ref options, .. } = *self;
-        let mut profiles = profiles(engine.options(), devices)?;
-        let names: Vec<String> = profiles.iter().map(|profile| profile.name.clone()).collect();
-        let Some(shares) = shares(rates, work, &profiles) else { return Err(unknown(rates, &names)) };
+    /// The requested devices, or one of them by its place in the list, with the shares of the work that they take.
+    fn profiles(&self, only: Option<usize>) -> Result<Vec<DeviceProfile>, Failure> {
+        let mut profiles = profiles(self.engine.options(), only)?;
+        let Some(shares) = shares(self.rates, &self.work, &profiles) else {
+            return Err(unknown(self.rates, &profiles));
+        };
         profiles.iter_mut().zip(shares).for_each(|(profile, share)| profile.share = share);
-        let chosen = choose(Some(rates), declaration, engine.store(), options, &profiles);
-        let strategy = strategy.unwrap_or(chosen);
+        Ok(profiles)
+    }
+
+    /// The prediction for these devices; `auto`: whether `run` would select them and the strategy.
+    fn row(&self, profiles: Vec<DeviceProfile>, strategy: Strategy, auto: bool) -> Result<Row, Failure> {
+        let Self { declaration, ref work, engine, rates, ref options, .. } = *self;
+        let names: Vec<String> = profiles.iter().map(|profile| profile.name.clone()).collect();
         let mut environment = Environment::new(rates, declaration, engine.store(), options, profiles, strategy);
-        let Some(mut prediction) = predict(work, &environment) else { return Err(unknown(rates, &names)) };
+        let Some(mut prediction) = predict(work, &environment) else {
+            return Err(unknown(rates, &environment.profiles));
+        };
         let fit = |prediction: &Prediction| prediction.memory.as_ref().is_some_and(Needs::fit);
         let mut fits = fit(&prediction);
         if !fits && self.options.assumed.graph.is_none() {
@@ -216,7 +231,7 @@ impl Planned<'_> {
         }
         let machines = self.machines.and_then(|(count, rate)| Machines::of(work, &environment, count, rate));
         let supersteps = Counted::of(declaration, work);
-        Ok(Row { devices: names, auto: strategy == chosen, fits, supersteps, prediction, machines })
+        Ok(Row { devices: names, auto, fits, supersteps, prediction, machines })
     }
 }
 
@@ -232,16 +247,19 @@ fn rates_of(declaration: &Declaration, work: &Workload) -> String {
     format!("kernels: at the rates of {}, as measured{other}\n", measured.join(" and "))
 }
 
-fn unknown(rates: &Rates, names: &[String]) -> Failure {
-    let name = names.iter().find(|name| rates.device(name).is_none()).map_or("a device", String::as_str);
+fn unknown(rates: &Rates, profiles: &[DeviceProfile]) -> Failure {
+    let mut names = profiles.iter().map(|profile| profile.name.as_str());
+    let name = names.find(|name| rates.device(name).is_none()).unwrap_or("a device");
     Failure::Other(format!("{name} has not been measured; `topostream calibrate --device …` does that"))
 }
 
-/// The devices that are requested, or the first of them; none is opened. CPUs share their threads.
+/// The devices that are requested, or one of them; none is opened. CPUs share their threads.
 #[cfg(feature = "gpu")]
-fn profiles(options: &EngineOptions, most: usize) -> Result<Vec<DeviceProfile>, Failure> {
+fn profiles(options: &EngineOptions, only: Option<usize>) -> Result<Vec<DeviceProfile>, Failure> {
     let mut adapters = crate::device::gpu::adapters::choose_all(&options.devices)?;
-    adapters.truncate(most);
+    if let Some(only) = only {
+        adapters = vec![adapters.swap_remove(only)];
+    }
     let cpus = adapters.iter().filter(|adapter| adapter.is_none()).count();
     let profile = |adapter: &Option<crate::device::gpu::adapters::Adapter>| match adapter {
         Some(adapter) => DeviceProfile::gpu(&adapter.report.name, adapter.report.memory_bytes, &options.gpu),
@@ -251,9 +269,9 @@ fn profiles(options: &EngineOptions, most: usize) -> Result<Vec<DeviceProfile>, 
 }
 
 #[cfg(not(feature = "gpu"))]
-fn profiles(options: &EngineOptions, most: usize) -> Result<Vec<DeviceProfile>, Failure> {
+fn profiles(options: &EngineOptions, only: Option<usize>) -> Result<Vec<DeviceProfile>, Failure> {
     options.devices.iter().try_for_each(crate::device::DeviceChoice::without_gpu_support)?;
-    let cpus = options.devices.len().min(most);
+    let cpus = only.map_or(options.devices.len(), |_| 1);
     Ok(vec![DeviceProfile::cpu((options.threads / cpus).max(1)); cpus])
 }
 

@@ -6,7 +6,7 @@ use crate::device::DeviceReport;
 use crate::device::Transfer;
 use crate::pages::StripeReport;
 use crate::predict::Prediction;
-use crate::report::{CheckpointReport, RankReport, RunReport, StepReport, Waits};
+use crate::report::{AloneReport, CheckpointReport, RankReport, RunReport, StepReport, Waits};
 use std::fmt::Write;
 
 /// Maximum number of supersteps in a table; others are left out.
@@ -72,8 +72,11 @@ fn checkpoints(report: &RunReport) -> String {
     format!("checkpoints: {written} written, {} in {} s{failed}{before}\n", bytes(*size), seconds(*ns))
 }
 
-/// The work of several devices, and their exchange; empty for one device.
+/// The work of several devices, and their exchange; which of them were not used; empty for one device.
 fn sharing(report: &RunReport) -> String {
+    if let Some(alone) = &report.alone {
+        return unused(alone);
+    }
     let Some(sharing) = &report.sharing else { return String::new() };
     let row = |(number, device): (usize, &DeviceReport)| {
         let share =
@@ -100,10 +103,29 @@ fn sharing(report: &RunReport) -> String {
     let most = skew.map_or(String::new(), |skew| format!("; the busiest had {:.2} times the mean's edges", 1.0 / skew));
     table(&["device", "own vertices", "pages", "edges", "share", "compute s"], rows)
         + &format!(
-            "{}{assignment}: {told}{of} sent and received in {} s{most}\n{borders}",
+            "{}{assignment}: {told}{of} sent and received in {} s{most}\n{borders}{}",
             sharing.strategy,
-            seconds(report.total.exchange_ns)
+            seconds(report.total.exchange_ns),
+            if sharing.unmeasured { UNMEASURED } else { "" }
         )
+}
+
+/// What `auto` says if it cannot predict whether one device would be faster.
+const UNMEASURED: &str = "all devices are used: after topostream calibrate with these devices, one runs alone where it \
+                          is predicted to be faster\n";
+
+/// The devices that were not used, and why.
+fn unused(AloneReport { device, devices, alone_ns, shared_ns }: &AloneReport) -> String {
+    let others = (1..).zip(devices).filter(|(number, _)| number != device);
+    let others: Vec<String> = others.map(|(number, name)| format!("device {number} ({name}) unused")).collect();
+    format!(
+        "{}: device {device} alone is predicted to take {} s, all {} devices {} s; \
+         --tune strategy=replicate uses all\n",
+        others.join(", "),
+        seconds(*alone_ns),
+        devices.len(),
+        seconds(*shared_ns)
+    )
 }
 
 /// What ranks sent to each other; empty for one process.
@@ -291,6 +313,7 @@ mod tests {
             assignment,
             exchanged: None,
             exchange_bytes: 4096,
+            unmeasured: true,
             devices: vec![device(300), device(100)],
         };
         let mut report = RunReport { sharing: Some(sharing), ..RunReport::default() };
@@ -303,10 +326,17 @@ mod tests {
         let told = "replicate, modulo pages: 3 MiB sent and received in 0.000 s; the busiest had 1.50 times the mean's";
         assert!(text.contains(told), "{text}");
         assert!(!text.contains("values held"), "{text}");
+        assert!(text.contains("\nall devices are used: after topostream calibrate"), "{text}");
         report.sharing.as_mut().unwrap().devices[1].bordering = Some(12_345);
         let text = run_report(&report);
         assert!(text.contains("\nvalues held of others' vertices, by device: all | 12,345\n"), "{text}");
         assert!(!run_report(&RunReport::default()).contains("own vertices"));
+        let devices = vec!["a".into(), "b".into(), "c".into()];
+        let alone = AloneReport { device: 2, devices, alone_ns: 4_000_000_000, shared_ns: 7_500_000_000 };
+        let text = run_report(&RunReport { alone: Some(alone), ..RunReport::default() });
+        let line = "device 1 (a) unused, device 3 (c) unused: device 2 alone is predicted to take 4.000 s, all 3 \
+                    devices 7.500 s; --tune strategy=replicate uses all";
+        assert!(text.contains(line), "{text}");
     }
 
     #[test]

@@ -281,6 +281,7 @@ impl EngineOptions {
             strategy: self.strategy,
             assignment: self.assignment,
             assumed: Assumed::default(),
+            warm: false,
         }
     }
 }

@@ -7,14 +7,41 @@ use super::{Engine, THREADS_MAX, declared};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Declaration, Graph, Weights, declaration_of};
 use crate::pages::memory::{Decoders, MemoryPlan};
-use crate::predict::{self, DeviceProfile, SUPERSTEPS_DEFAULT, UserOptions, Workload, choose};
-use crate::team::{Strategy, TeamPlan, TeamRequest};
+use crate::predict::{self, Alone, DeviceProfile, SUPERSTEPS_DEFAULT, UserOptions, Workload, choose};
+use crate::report::RunReport;
+use crate::team::{AloneReport, Strategy, TeamPlan, TeamRequest};
 use std::sync::OnceLock;
 use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, Store, Topology, memory, threads};
 
 /// Degrees that were read, or why they were not.
 pub(super) type Degrees = topostream_formats::Result<StoredValues<u32>>;
+
+/// The devices of a run.
+pub(super) struct Chosen {
+    /// How several share it; `None` for a single device.
+    pub team: Option<TeamPlan>,
+    /// The kinds of those that run, of this rank.
+    pub kinds: Kinds,
+    /// The one that runs, of several that were chosen.
+    pub alone: Option<Alone>,
+    /// Whether `auto` has taken all of several devices because some have not been measured.
+    pub unmeasured: bool,
+}
+
+/// How several devices share a run: all of them, or one that is predicted to be faster.
+struct Sharing {
+    strategy: Strategy,
+    speeds: Vec<f64>,
+    alone: Option<Alone>,
+    unmeasured: bool,
+}
+
+impl Chosen {
+    fn one(kinds: Kinds, alone: Option<Alone>) -> Self {
+        Self { team: None, kinds, alone, unmeasured: false }
+    }
+}
 
 impl Engine {
     /// Checks the number of worker threads, and starts the shared thread pool.
@@ -54,7 +81,7 @@ impl Engine {
     #[doc(hidden)]
     pub fn needed_bytes(&self, algorithm: &dyn Algorithm) -> Result<u64> {
         let declaration = &declaration_of(algorithm, &self.store);
-        let (team, kinds) = self.team_plan(declaration)?;
+        let Chosen { team, kinds, .. } = self.chosen_devices(declaration)?;
         match self.memory_plan(declaration, team.as_ref(), &kinds, 0) {
             Ok(plan) => Ok(plan.total_bytes()),
             Err(Error::Memory { needed_bytes, .. }) => Ok(needed_bytes),
@@ -69,7 +96,7 @@ impl Engine {
     #[doc(hidden)]
     pub fn buffers_out_lists(&self, algorithm: &dyn Algorithm) -> Result<bool> {
         let declaration = &declaration_of(algorithm, &self.store);
-        let (team, kinds) = self.team_plan(declaration)?;
+        let Chosen { team, kinds, .. } = self.chosen_devices(declaration)?;
         let pages = self.store.topology(Direction::Out).map_or(0, Topology::page_count);
         match self.memory_plan(declaration, team.as_ref(), &kinds, 0) {
             Ok(plan) => Ok(plan.frames >= pages),
@@ -94,30 +121,31 @@ impl Engine {
         Err(Error::Parameter(format!("{} cannot run asynchronously: {why}", declaration.name)))
     }
 
-    /// Like [`team_plan`](Self::team_plan). If GPUs are to be opened for this, which takes some 0.1 s each, the degrees
-    /// are read meanwhile, as far as the budget holds them; what came of it is for the caller.
-    pub(super) fn open_devices(&self, declaration: &Declaration) -> Result<(Option<TeamPlan>, Kinds, Option<Degrees>)> {
+    /// Like [`chosen_devices`](Self::chosen_devices). If GPUs are to be opened for this, which takes some 0.1 s each,
+    /// the degrees are read meanwhile, as far as the budget holds them; what came of it is for the caller.
+    pub(super) fn open_devices(&self, declaration: &Declaration) -> Result<(Chosen, Option<Degrees>)> {
         let fits = self.store.vertices().saturating_mul(4) <= self.options.memory_bytes;
         if !fits || !self.roster.opens_gpus(&self.options.devices, RunsOn::of(declaration)) {
-            let (team, kinds) = self.team_plan(declaration)?;
-            return Ok((team, kinds, None));
+            return Ok((self.chosen_devices(declaration)?, None));
         }
-        let (degrees, opened) = beside("read degrees", &|| self.store.out_degrees(), || self.team_plan(declaration));
-        let (team, kinds) = opened?;
-        Ok((team, kinds, Some(degrees)))
+        let open = || self.chosen_devices(declaration);
+        let (degrees, chosen) = beside("read degrees", &|| self.store.out_degrees(), open);
+        Ok((chosen?, Some(degrees)))
     }
 
-    /// Opens the devices and plans how they share a run: of a cluster, those of all ranks. The plan is `None` for a
-    /// single device. The kinds are those of this rank's devices.
-    pub(super) fn team_plan(&self, declaration: &Declaration) -> Result<(Option<TeamPlan>, Kinds)> {
+    /// Opens the devices and plans how they share a run: of a cluster, those of all ranks.
+    pub(super) fn chosen_devices(&self, declaration: &Declaration) -> Result<Chosen> {
         let options = &self.options;
         let kinds = self.roster.open(&options.devices, RunsOn::of(declaration), &options.gpu)?;
         let Devices { kinds: all, places } = self.all_devices(&kinds)?;
         if all.cpu.len() < 2 {
-            return Ok((None, kinds));
+            return Ok(Chosen::one(kinds, None));
         }
         declared::check_shared(declaration)?;
-        let (strategy, speeds) = self.shares(declaration, &all)?;
+        let Sharing { strategy, speeds, alone, unmeasured } = self.sharing(declaration, &all)?;
+        if let Some(one) = alone {
+            return Ok(Chosen::one(Kinds { cpu: vec![kinds.cpu[one.device]], ..kinds }, alone));
+        }
         let own = own_vertices(&self.store, &places, &options.shares);
         let strategy = if own.is_some() { Strategy::Shard } else { strategy };
         let (mirrors, near) = (self.mirrors(declaration, strategy)?, places.near());
@@ -136,11 +164,13 @@ impl Engine {
             mirrors: mirrors.as_ref(),
             near: &near,
         };
-        Ok((Some(TeamPlan::new(declaration, &request)?.of_rank(&self.store, places)), kinds))
+        let team = Some(TeamPlan::new(declaration, &request)?.of_rank(&self.store, places));
+        Ok(Chosen { team, kinds, alone, unmeasured })
     }
 
     /// Chooses the strategy, and the shares of all devices if they are not given. Ranks take the choice of the first.
-    fn shares(&self, declaration: &Declaration, all: &Kinds) -> Result<(Strategy, Vec<f64>)> {
+    /// One device runs alone only in one process, and only if neither a strategy nor shares ask for all.
+    fn sharing(&self, declaration: &Declaration, all: &Kinds) -> Result<Sharing> {
         let options = &self.options;
         let (shares, devices) = (options.shares.len(), all.cpu.len());
         if shares > 0 && shares != devices {
@@ -155,15 +185,45 @@ impl Engine {
             let profile = same.unwrap_or(&own[0]).clone();
             DeviceProfile { share: 1.0 / all.cpu.len() as f64, ..profile }
         };
-        let profiles: Vec<DeviceProfile> = all.cpu.iter().enumerate().map(like).collect();
+        let mut profiles: Vec<DeviceProfile> = all.cpu.iter().enumerate().map(like).collect();
         // The model adds up what all devices take of one main memory; ranks have one each.
         let ranks = options.ranks().map_or(1, |cluster| cluster.ranks()) as u64;
         let memory_bytes = options.memory_bytes.saturating_mul(ranks);
-        let cost_options = UserOptions { memory_bytes, ..options.cost_options() };
+        let cost_options = UserOptions { memory_bytes, warm: !options.single_run, ..options.cost_options() };
         let strategy = choose(rates, declaration, &self.store, &cost_options, &profiles);
         let work = Workload::of(declaration, &self.store, SUPERSTEPS_DEFAULT);
-        let shares = given.or_else(|| rates.and_then(|rates| predict::shares(rates, &work, &profiles)));
-        agreed_choice(options.ranks(), strategy, shares.unwrap_or_else(|| all.speeds()))
+        let measured = rates.and_then(|rates| Some((rates, predict::shares(rates, &work, &profiles)?)));
+        let may_be_one = options.strategy == Strategy::Auto && given.is_none() && options.ranks().is_none();
+        let alone = measured.as_ref().filter(|_| may_be_one).and_then(|(rates, shares)| {
+            profiles.iter_mut().zip(shares).for_each(|(profile, share)| profile.share = *share);
+            predict::alone(rates, declaration, &self.store, &cost_options, &profiles, strategy)
+        });
+        let unmeasured = may_be_one && measured.is_none();
+        let shares = given.or_else(|| measured.map(|(_, shares)| shares)).unwrap_or_else(|| all.speeds());
+        let (strategy, speeds) = agreed_choice(options.ranks(), strategy, shares)?;
+        Ok(Sharing { strategy, speeds, alone, unmeasured })
+    }
+
+    /// Adds to the report of a run which of several devices it has not used, or that it used all unmeasured.
+    pub(super) fn report_choice(
+        &self,
+        declaration: &Declaration,
+        (alone, unmeasured): (Option<Alone>, bool),
+        report: &mut RunReport,
+    ) {
+        if let Some(sharing) = &mut report.sharing {
+            sharing.unmeasured = unmeasured;
+        }
+        let names = || {
+            let all = self.roster.described(RunsOn::of(declaration), self.options.threads, &self.options.gpu);
+            all.into_iter().map(|profile| profile.name).collect()
+        };
+        report.alone = alone.map(|Alone { device, alone_ns, shared_ns }| AloneReport {
+            device: device as u64 + 1,
+            devices: names(),
+            alone_ns: alone_ns as u64,
+            shared_ns: shared_ns as u64,
+        });
     }
 
     /// Divides a budget, less the needs of the timeline and of checkpoints.

@@ -128,6 +128,8 @@ pub struct DeviceSetup<'a> {
     pub runs_ahead: bool,
     /// The ranks that share the run, if there are several.
     pub cluster: Option<Arc<Cluster>>,
+    /// The device that runs if there is no plan for several.
+    pub device: usize,
 }
 
 /// The properties of devices on which plans depend.
@@ -254,7 +256,7 @@ impl Roster {
         let Some(plan) = plan else {
             *kept = None;
             let part = Part::whole(setup.graph.vertices);
-            return Ok(devices[0].member(setup, part, None, (&workers, workers.count()))?);
+            return Ok(devices[setup.device].member(setup, part, None, (&workers, workers.count()))?);
         };
         let exchange = plan.exchange(kept.take(), setup.cluster.as_deref())?;
         *kept = Some(Arc::clone(&exchange));

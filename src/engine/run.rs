@@ -1,6 +1,7 @@
 //! Running an algorithm: from its declaration to its answer, superstep by superstep.
 
 use super::explain::explain;
+use super::preparation::Chosen;
 use super::reporting::report_of;
 use super::roster::MakeCpu;
 use super::session::Session;
@@ -135,7 +136,7 @@ impl Engine {
         self.check_threads()?;
         declared::check(declaration, &self.store)?;
         self.check_checkpoint(declaration)?;
-        let (team, kinds, degrees) = self.open_devices(declaration)?;
+        let (Chosen { team, kinds, alone, unmeasured }, degrees) = self.open_devices(declaration)?;
         let reserved_bytes = self.reserved_bytes.load(Ordering::Relaxed);
         let plan = self.memory_plan(declaration, team.as_ref(), &kinds, self.usable_bytes());
         let plan = plan.map_err(|error| self.beside_results(error, reserved_bytes))?;
@@ -149,8 +150,9 @@ impl Engine {
         }
         let graph = Arc::new(graph);
         let (mut report, state) = reactor::block_on(async {
-            let mut session =
-                Session::new(self, &plan, (Arc::clone(&algorithm), Arc::clone(declaration), cpu), graph, team)?;
+            let run = (Arc::clone(&algorithm), Arc::clone(declaration), cpu);
+            let device = alone.map_or(0, |one| one.device);
+            let mut session = Session::new(self, &plan, run, graph, (team, device))?;
             let report = session.run(observer).await?;
             session.pages.settle().await?;
             let Session { device, pages, .. } = session;
@@ -166,6 +168,7 @@ impl Engine {
         if !self.store.manifest().directed {
             report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
         }
+        self.report_choice(declaration, (alone, unmeasured), &mut report);
         report.peak_memory_bytes = peak_memory_bytes();
         // The cost model knows no network.
         let alone = self.options.ranks().is_none();

@@ -54,13 +54,13 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Opens the fetcher and sets up the device.
+    /// Opens the fetcher and sets up the devices of a team, or the one with this number.
     pub fn new(
         engine: &'a Engine,
         plan: &'a MemoryPlan,
         (algorithm, declaration, cpu): (Arc<dyn Algorithm>, Arc<Declaration>, &MakeCpu),
         graph: Arc<Graph>,
-        team: Option<TeamPlan>,
+        (team, device): (Option<TeamPlan>, usize),
     ) -> Result<Self> {
         let (store, options, weights) = (&engine.store, &engine.options, declaration.weights.are_read());
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
@@ -84,6 +84,7 @@ impl<'a> Session<'a> {
             trace: options.trace.clone(),
             runs_ahead,
             cluster: options.ranks().cloned(),
+            device,
         };
         let (sharing, kind, runtime) = (team.as_ref().map(TeamPlan::report), options.fetcher, Handle::current());
         let open = || {
@@ -93,8 +94,7 @@ impl<'a> Session<'a> {
         };
         // A ring takes up to 25 ms to set up, as long as a device takes to allocate its memory.
         let (fetcher, device) = beside("open fetcher", &open, || engine.roster.device(&setup, team));
-        let (fetcher, device) = (fetcher?, device?);
-        let pages = PageStream::new(store, plan, cache, fetcher, options.progress.clone());
+        let (pages, device) = (PageStream::new(store, plan, cache, fetcher?, options.progress.clone()), device?);
         let entries = topology.directory().entries();
         let scheduler = defers(options, &declaration)
             .then(|| PageScheduler::new(entries, graph.out_degrees.values(), plan.frames as usize));

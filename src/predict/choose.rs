@@ -1,6 +1,7 @@
-//! The choice of a strategy for `auto`, and of the devices' shares.
+//! The choice of devices and of a strategy for `auto`, and of the devices' shares.
 
-use super::{DeviceProfile, Environment, Rates, SUPERSTEPS_DEFAULT, UserOptions, Workload, predict};
+use super::rates::cpu_threads;
+use super::{DeviceProfile, Environment, Needs, Rates, SUPERSTEPS_DEFAULT, UserOptions, Workload, predict};
 use crate::model::algorithm::Declaration;
 use crate::team::assignment::fractions;
 use crate::team::{ExchangeRules, Strategy};
@@ -31,7 +32,7 @@ pub fn choose(
     let environment =
         |strategy| Environment::new(rates.unwrap_or(&none), declaration, store, options, profiles.to_vec(), strategy);
     let (replicate, shard) = (environment(Strategy::Replicate), environment(Strategy::Shard));
-    let fits = |environment: &Environment<'_>| super::Needs::of(&work, environment).fit();
+    let fits = |environment: &Environment<'_>| Needs::of(&work, environment).fit();
     match (fits(&replicate), fits(&shard)) {
         (true, false) => Strategy::Replicate,
         // If neither fits, the error then has the smaller figure.
@@ -44,12 +45,57 @@ pub fn choose(
     }
 }
 
+/// A device that runs alone, of several that were chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alone {
+    /// Its place in the list of devices.
+    pub device: usize,
+    /// Its predicted time, in nanoseconds.
+    pub alone_ns: f64,
+    /// The predicted time of all devices, in nanoseconds.
+    pub shared_ns: f64,
+}
+
+/// Returns the device that runs alone under `auto`: the fastest, if it has room for the run and is predicted to take
+/// less time than all devices by `strategy`. `None` if the user has chosen a strategy, or a device has not been
+/// measured. There is no margin, since the times of several devices are predicted too short rather than too long.
+pub fn alone(
+    rates: &Rates,
+    declaration: &Declaration,
+    store: &Store,
+    options: &UserOptions,
+    profiles: &[DeviceProfile],
+    strategy: Strategy,
+) -> Option<Alone> {
+    if options.strategy != Strategy::Auto || profiles.len() < 2 {
+        return None;
+    }
+    let work = Workload::of(declaration, store, SUPERSTEPS_DEFAULT).assuming(&options.assumed);
+    let predicted = |profiles: Vec<DeviceProfile>, strategy| {
+        let environment = Environment::new(rates, declaration, store, options, profiles, strategy);
+        predict(&work, &environment).map(|of| (of.total_ns, of.memory.as_ref().is_some_and(Needs::fit)))
+    };
+    let (shared_ns, _) = predicted(profiles.to_vec(), strategy)?;
+    // A CPU that is alone has the threads of all.
+    let threads: u32 = profiles.iter().filter_map(|profile| cpu_threads(&profile.name)).sum();
+    let one = |(device, profile): (usize, &DeviceProfile)| {
+        let profile = match profile.is_cpu() {
+            true => DeviceProfile::cpu(threads as usize),
+            false => DeviceProfile { share: 1.0, ..profile.clone() },
+        };
+        let (alone_ns, fits) = predicted(vec![profile], Strategy::Replicate)?;
+        fits.then_some(Alone { device, alone_ns, shared_ns })
+    };
+    let fastest = profiles.iter().enumerate().filter_map(one).min_by(|a, b| a.alone_ns.total_cmp(&b.alone_ns));
+    fastest.filter(|one| one.alone_ns < shared_ns)
+}
+
 /// Whether values of all vertices would be merged under `replicate`, while under `shard` every device is a GPU that
 /// keeps all pages that it sees: it then reads more pages, but from its own memory, and merges nothing.
 fn saves_merges(work: &Workload, replicate: &Environment<'_>, shard: &Environment<'_>) -> bool {
     let rules = ExchangeRules { sharded: false, aligned: replicate.aligned };
     let merges = !work.traversal && work.attributes.iter().any(|attribute| rules.is_reduced(attribute));
-    let needs = super::Needs::of(work, shard).devices.into_iter().zip(0..);
+    let needs = Needs::of(work, shard).devices.into_iter().zip(0..);
     let kept = needs.map(|(needs, device)| {
         let seen = work.pages * shard.seen(work, device) * work.page_bytes;
         needs.budget_bytes.is_some() && needs.cache_bytes >= seen as u64

@@ -70,6 +70,8 @@ pub struct UserOptions {
     pub assignment: Assignment,
     /// What is assumed in place of properties of the store.
     pub assumed: Assumed,
+    /// Whether earlier runs have left pages in memory.
+    pub warm: bool,
 }
 
 /// The environment of a run.
@@ -126,7 +128,7 @@ impl<'a> Environment<'a> {
             main_bytes: 0,
             main_fits: true,
             buffer_bytes: 0,
-            cold: true,
+            cold: !options.warm,
             borders: None,
         };
         environment.divide_memory(declaration, store, options);

@@ -45,7 +45,7 @@ mod rates;
 mod work;
 
 pub use assumed::{Assumed, GraphSize};
-pub use choose::{choose, shares};
+pub use choose::{Alone, alone, choose, shares};
 pub use environment::{DeviceProfile, Environment, UserOptions, disks};
 pub use long::LongPaths;
 pub use machines::Machines;

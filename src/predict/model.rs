@@ -137,14 +137,24 @@ impl Model<'_> {
         if let Hits::Measured { disk_bytes, .. } = phase.hits {
             return disk_bytes;
         }
-        let mut cached = self.memory.buffer_bytes as f64;
+        let buffered = self.memory.buffer_bytes as f64;
         // In a scan, main memory and devices cache different pages; in a traversal they may cache the same ones.
-        if !phase.kernel.is_traversal() {
+        let share = if phase.kernel.is_traversal() {
+            let kept = (0..self.rates.len()).map(|device| self.kept_share(phase, device)).fold(f64::INFINITY, f64::min);
+            (buffered / self.all_page_bytes(phase)).max(kept)
+        } else {
             let seen = if self.sharded() { 1.0 / self.rates.len() as f64 } else { 1.0 };
-            cached += seen * self.memory.devices.iter().map(|device| device.cache_bytes as f64).sum::<f64>();
-        }
-        let share = cached / self.all_page_bytes(phase);
+            let kept = self.memory.devices.iter().map(|device| device.cache_bytes as f64).sum::<f64>();
+            (buffered + seen * kept) / self.all_page_bytes(phase)
+        };
         phase.misses(share, self.environment.cold) * self.work.page_bytes
+    }
+
+    /// Returns the share of the pages that a device sees which it keeps in its own memory; at least 1 if it has room for
+    /// more.
+    fn kept_share(&self, phase: &Phase, device: usize) -> f64 {
+        let seen = self.environment.seen(self.work, device);
+        self.memory.devices[device].cache_bytes as f64 / (self.all_page_bytes(phase) * seen).max(1.0)
     }
 
     fn ssd_ns(&self, phase: &Phase) -> f64 {
@@ -163,8 +173,7 @@ impl Model<'_> {
                     bus_bytes * self.environment.profiles[device].share / self.bus_share()
                 }
                 Hits::Expected { .. } => {
-                    let cached = self.memory.devices[device].cache_bytes as f64;
-                    let share = cached / (self.all_page_bytes(phase) * seen).max(1.0);
+                    let share = self.kept_share(phase, device);
                     seen * phase.misses(share, self.environment.cold) * self.work.page_bytes
                 }
             };

@@ -29,5 +29,5 @@ pub use choice::{Assignment, Exchanged, Strategy};
 pub use members::Team;
 pub(crate) use plan::may_read_border;
 pub use plan::{TeamPlan, TeamRequest};
-pub use report::TeamReport;
+pub use report::{AloneReport, TeamReport};
 pub use rules::ExchangeRules;

@@ -210,6 +210,7 @@ impl TeamPlan {
             assignment: (self.strategy == Strategy::Replicate).then_some(self.assignment),
             exchanged: self.exchanged,
             exchange_bytes: self.exchange_bytes(),
+            unmeasured: false,
             devices: Vec::new(),
         }
     }

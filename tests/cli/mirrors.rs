@@ -52,15 +52,23 @@ fn a_partition_makes_devices_exchange_less() {
     folder.run(text).succeeds().prints(&["(mirrored) sent and received"]);
 }
 
-/// Parts are ranges of vertices, or those of a file.
+/// Parts are ranges of vertices, vertices modulo K, or those of a file.
 #[test]
-fn ranges_and_files() {
+fn rules_and_files() {
     let folder = roads();
     let order = |options: &str| -> Vec<u32> {
         folder.run(&format!("partition roads --parts 4 --output order.txt {options}")).succeeds();
         folder.read("order.txt").lines().map(|line| line.parse().unwrap()).collect()
     };
     assert_eq!(order("").len(), 400);
+    // Ranges are in the order of the store's vertices.
+    let (all, modulo) = (order("--rule ranges"), order("--rule modulo"));
+    assert!(modulo.iter().eq((0..4).flat_map(|part| all.iter().skip(part).step_by(4))), "{modulo:?}");
+    let both = "partition roads --parts 4 --output o.txt --rule modulo --from any";
+    folder.run(both).fails(2, &["--rule", "--from"]);
+    folder.write("letters.part", "0\n1\nx\n");
+    let letters = "partition roads --parts 4 --output o.txt --from letters.part";
+    folder.run(letters).fails(1, &["letters.part:3"]);
     let strips: String = (0..400).map(|place| format!("{}\n", place / 100)).collect();
     folder.write("roads.part.4", &strips);
     let first = &order("--from roads.part.4")[..100];

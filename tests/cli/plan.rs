@@ -57,7 +57,8 @@ fn measured_rates_are_used() {
     let planned = number(&plan, "/0/prediction/terms/kernel_ns");
     assert!((kernel - planned).abs() <= 1e-6 * planned, "{kernel} and {planned}");
     folder.run(run).succeeds().prints(&["predicted", "measured", "bound by", "kernel"]);
-    let team = folder.run(&format!("{} --json", run.replace("--device cpu", "--device cpu,cpu"))).succeeds().json();
+    let all = run.replace("--device cpu", "--device cpu,cpu --tune strategy=replicate");
+    let team = folder.run(&format!("{all} --json")).succeeds().json();
     assert!(number(&team, "/predicted/terms/merge_up_ns") > 0.0, "{team}");
     let search = "run bfs s --source max-degree --device cpu --threads 2 --tune calibration=rates.json --json";
     assert!(number(&folder.run(search).succeeds().json(), "/predicted/total_ns") > 0.0);
@@ -88,6 +89,18 @@ fn more_iterations_and_fewer_resident_pages_take_longer() {
     // Rates scale with the number of threads; a device of another kind has none.
     let line = "plan bfs s --source 0 --device cpu,cpu --threads 2 --tune calibration=rates.json --memory 2GiB";
     folder.run(line).succeeds().prints(&["2 (cpu, 1 threads)", "alone", "replicate", "shard", "auto"]);
+    // Two CPUs have the threads of one between them, and exchange values: a run takes one, as the plan says.
+    let plan = folder.run(&format!("{line} --json")).succeeds().json();
+    let auto: Vec<bool> = plan.as_array().unwrap().iter().map(|row| row["auto"] == true).collect();
+    assert_eq!(auto, [true, false, false], "{plan}");
+    let run = line.replace("plan", "run");
+    folder.run(&run).succeeds().prints(&["device 2 (cpu, 1 threads) unused: device 1 alone is predicted to take"]);
+    let report = folder.run(&format!("{run} --json")).succeeds().json();
+    assert_eq!((&report["alone"]["device"], &report["sharing"]), (&1.into(), &Value::Null), "{report}");
+    let all = folder.run(&format!("{run} --json --tune strategy=shard")).succeeds().json();
+    assert_eq!((&all["sharing"]["strategy"], &all["alone"]), (&"shard".into(), &Value::Null), "{all}");
+    let unmeasured = run.replace(" --tune calibration=rates.json", "");
+    folder.run(&unmeasured).succeeds().prints(&["all devices are used: after topostream calibrate"]);
 }
 
 #[test]

@@ -189,6 +189,14 @@ fn pages_on_the_device_cross_no_bus() {
     one.profiles[0].cache_bytes = Some(GIB / 2);
     let search = predict(&searching(), &one).unwrap();
     assert!(close(search.terms.bus_ns / SECOND, 4.0 * 0.25 * 1.0737), "{search:?}");
+    // Nor are they read from disk, if every device has its own.
+    for devices in 1..4 {
+        let mut kept = environment(&rates, "gpu", devices, Strategy::Replicate);
+        kept.buffer_bytes = 0;
+        assert!(predict(&searching(), &kept).unwrap().terms.ssd_ns > 0.0);
+        kept.profiles.iter_mut().for_each(|profile| profile.cache_bytes = None);
+        assert!(predict(&searching(), &kept).unwrap().terms.ssd_ns < 1.0);
+    }
 }
 
 /// Packed pages are kept as plain images if there is room for all of them, and otherwise as they are stored, beside the

@@ -4,14 +4,15 @@
 use crate::common::*;
 use crate::reference::*;
 use crate::sharing::*;
-use topostream::EngineOptions;
+use std::sync::Arc;
 use topostream::VertexId;
 use topostream::algorithms::{Bfs, Traffic};
 use topostream::device::DeviceChoice;
 use topostream::device::settings::GpuSettings;
 use topostream::model::algorithm::{Algorithm, declaration_of};
-use topostream::predict::{Assumed, DeviceProfile, UserOptions, choose};
+use topostream::predict::{Assumed, DeviceProfile, DeviceRates, UserOptions, alone, choose};
 use topostream::team::{Assignment, Exchanged, Strategy};
+use topostream::{Engine, EngineOptions};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 use topostream_tools::generate::Rmat;
@@ -51,6 +52,7 @@ fn the_strategy_of_unmeasured_devices() {
             strategy: Strategy::Auto,
             assignment: Assignment::Auto,
             assumed: Assumed::default(),
+            warm: false,
         };
         choose(None, &declaration_of(algorithm, &store), &store, &options, &[profile.clone(), profile])
     };
@@ -65,6 +67,83 @@ fn the_strategy_of_unmeasured_devices() {
     assert_eq!(chosen(&Bfs::from(VertexId(0)), gpu(None)), Strategy::Replicate, "messages");
     let pull = pagerank(5, Dangling::Spread, Traffic::Pull);
     assert_eq!(chosen(&pull, gpu(None)), Strategy::Replicate, "every list is on the device that owns its vertex");
+}
+
+/// With rates, `auto` takes one of several devices where that is predicted to be faster, unless shares ask for all.
+#[test]
+fn one_device_runs_alone_where_that_is_predicted_to_be_faster() {
+    let graph = generated(&mut Rmat::new(12, 8, 4).generate().unwrap());
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    let options = cpus(2, 1).with_threads(4);
+    let ran = |exchange_ns: f64, options: EngineOptions| {
+        let mut rates = crate::cost::rates();
+        rates.devices.iter_mut().for_each(|device| {
+            (device.exchange_ns, device.superstep_ns) = (exchange_ns, 1.0);
+            device.kernels.truncate(1);
+        });
+        let engine = Engine::new(store.open(), options.with_rates(Arc::new(rates)));
+        let run = engine.run(Bfs { bottom_up: false, ..Bfs::from(VertexId(0)) }).unwrap();
+        let levels = run.column::<Option<u32>>("level").unwrap();
+        (run.report, (0..store.open().vertices() as u32).map(|vertex| levels[VertexId(vertex)]).collect::<Vec<_>>())
+    };
+    // CPUs share their threads, so that several gain nothing; and exchanges take time.
+    let (report, expected) = ran(1e6, options.clone());
+    let alone = report.alone.expect("one device");
+    assert_eq!(
+        (alone.device, &alone.devices[..]),
+        (1, &["cpu, 2 threads".to_owned(), "cpu, 2 threads".to_owned()][..])
+    );
+    assert!(alone.alone_ns < alone.shared_ns && alone.shared_ns > 1_000_000, "{alone:?}");
+    assert!(report.sharing.is_none() && report.device == "cpu, 4 threads", "{}", report.device);
+    let requests = [
+        options.clone().with_strategy(Strategy::Replicate),
+        options.clone().with_strategy(Strategy::Shard),
+        options.clone().with_shares([1.0, 1.0]),
+    ];
+    for all in requests {
+        let (report, levels) = ran(1e6, all);
+        assert!(report.alone.is_none() && !report.sharing.expect("two devices").unmeasured);
+        assert_eq!(levels, expected);
+    }
+    let unmeasured = Engine::new(store.open(), options).run(Bfs::from(VertexId(0))).unwrap().report;
+    assert!(unmeasured.alone.is_none() && unmeasured.sharing.expect("two devices").unmeasured);
+}
+
+/// The fastest of all devices that have room, compared with all of them.
+#[test]
+fn the_device_that_runs_alone() {
+    let graph = generated(&mut Rmat::new(12, 8, 4).generate().unwrap());
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId)).open();
+    let search = declaration_of(&Bfs::from(VertexId(0)), &store);
+    let chosen = |exchange_ns: f64, second: DeviceProfile, strategy| {
+        let mut rates = crate::cost::rates();
+        let gpu = rates.devices[0].clone();
+        rates.devices.push(DeviceRates { name: "slow".into(), superstep_ns: 1e8, ..gpu });
+        rates.devices.iter_mut().for_each(|device| device.exchange_ns = exchange_ns);
+        let options = UserOptions {
+            memory_bytes: 1 << 30,
+            trace_bytes: 0,
+            buffer_bytes: None,
+            strategy,
+            assignment: Assignment::Auto,
+            assumed: Assumed::default(),
+            warm: true,
+        };
+        let profiles = [second, gpu_of(8 << 30, "gpu")].map(|profile| DeviceProfile { share: 0.5, ..profile });
+        alone(&rates, &search, &store, &options, &profiles, Strategy::Replicate)
+    };
+    let auto = Strategy::Auto;
+    let one = chosen(1e9, gpu_of(8 << 30, "gpu"), auto).expect("exchanges of a second");
+    assert!(one.device == 0 && one.alone_ns < 1e8 && one.shared_ns > 6e9, "{one:?}");
+    assert_eq!(chosen(1e9, gpu_of(8 << 30, "slow"), auto).map(|one| one.device), Some(1));
+    assert_eq!(chosen(1e9, gpu_of(1 << 10, "gpu"), auto).map(|one| one.device), Some(1), "no room on the first");
+    assert_eq!(chosen(1e-6, gpu_of(8 << 30, "gpu"), auto), None, "exchanges that take no time");
+    assert_eq!(chosen(1e9, gpu_of(8 << 30, "gpu"), Strategy::Replicate), None);
+    assert_eq!(chosen(1e9, gpu_of(8 << 30, "another"), auto), None, "not measured");
+}
+
+fn gpu_of(memory_bytes: u64, name: &str) -> DeviceProfile {
+    DeviceProfile::gpu(name, None, &GpuSettings { memory_bytes: Some(memory_bytes), ..GpuSettings::default() })
 }
 
 /// As many shards as devices, more, fewer, and a prime number of them.

@@ -1,8 +1,8 @@
 //! Partitions of a graph's vertices, as orders of them: a store in that order has its parts in consecutive ranges.
 //!
 //! ```text
-//!  a file of METIS, or degrees ─▶ the part of each vertex ─▶ an order file for `reformat`
-//!                        out-lists ─▶ edges between parts
+//!  a file of METIS, or a rule ─▶ the part of each vertex ─▶ an order file for `reformat`
+//!                       out-lists ─▶ edges between parts
 //! ```
 
 use crate::progress::{Cancel, Progress, Unit};
@@ -19,14 +19,25 @@ const BASE_BYTES: u64 = 40 << 20;
 /// Main memory for reading a file of parts, in bytes.
 const READING_BYTES: u64 = 4 << 20;
 
-/// What a partition is to be like.
+/// How vertices are assigned to parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Ranges of vertices with about equal numbers of out-edges.
+    Ranges,
+    /// Vertex v of the store goes to part v mod K.
+    Modulo,
+    /// A file with the part of each vertex: a number on each line, from 0, for the vertices in ascending order of their
+    /// original ids, as METIS writes it.
+    File(PathBuf),
+}
+
+/// The options of a partition.
 #[derive(Clone, Debug)]
 pub struct PartitionOptions {
     /// The number of parts, 1 to [`PARTS_MAX`].
     pub parts: u32,
-    /// A file with the part of each vertex: a number on each line, from 0, for the vertices in ascending order of their
-    /// original ids, as METIS writes it. Otherwise parts are ranges of vertices with about equal numbers of out-edges.
-    pub from: Option<PathBuf>,
+    /// How vertices are assigned to them.
+    pub rule: Rule,
     /// The memory budget, in bytes.
     pub memory_bytes: u64,
 }
@@ -86,9 +97,10 @@ pub fn partition(
     let out = check(store, options)?;
     let at_once = pages_at_once(store, out, options)?;
     let lists = Lists { store, out, at_once, progress, cancel };
-    let parts = match &options.from {
-        Some(path) => read_parts(path, &store.ids()?, store.vertices(), options.parts)?,
-        None => ranges(store.out_degrees()?.values(), options.parts),
+    let parts = match &options.rule {
+        Rule::File(path) => read_parts(path, &store.ids()?, store.vertices(), options.parts)?,
+        Rule::Ranges => ranges(store.out_degrees()?.values(), options.parts),
+        Rule::Modulo => (0..store.vertices()).map(|vertex| (vertex % u64::from(options.parts)) as u8).collect(),
     };
     let figures = figures(&lists, &parts, options.parts as usize)?;
     Ok(Partition { parts, figures })
@@ -215,14 +227,16 @@ fn check<'a>(store: &'a Store, options: &PartitionOptions) -> Result<&'a Topolog
 
 /// Pages that are read side by side.
 fn pages_at_once(store: &Store, out: &Topology, options: &PartitionOptions) -> Result<usize> {
-    let by_vertex = match options.from {
+    let (by_vertex, ids) = match options.rule {
         // What was read, ids, and their order.
-        Some(_) if store.manifest().ids.is_ascending() => 1,
-        Some(_) => 5,
+        Rule::File(_) => {
+            let ids = &store.manifest().ids;
+            (if ids.is_ascending() { 1 } else { 5 }, ids.memory_bytes(store.vertices()))
+        }
         // Degrees.
-        None => 4,
+        Rule::Ranges => (4, 0),
+        Rule::Modulo => (0, 0),
     };
-    let ids = if options.from.is_some() { store.manifest().ids.memory_bytes(store.vertices()) } else { 0 };
     let (page, parts) = (page_bytes(out), (1 + by_vertex) * store.vertices() + ids);
     let needed_bytes = BASE_BYTES + parts + page;
     if needed_bytes > options.memory_bytes {

@@ -260,6 +260,24 @@ fn rows(value: &Value, table: usize) -> usize {
     value["tables"][table]["rows"].as_array().unwrap().len()
 }
 
+/// On CPU devices: runs and checks answers, but measures nothing.
+#[test]
+fn devices() {
+    let folder = folder();
+    let arguments = ["--device", "cpu,cpu", "--scale", "9", "--runs", "1", "--sources", "1", "--threads", "2"];
+    let works = ["--works", "optimizing,betweenness,distances", "scaling", "exchange"];
+    let arguments = [&arguments[..], &works].concat();
+    let scaling = results(folder.path(), "devices", &arguments, "devices-scaling-2-9.json");
+    // Of each work one device, and two by three strategies; then twice the graph on two.
+    assert_eq!((rows(&scaling, 0), rows(&scaling, 1)), (3 * 4, 3 * 2), "{scaling}");
+    let file = folder.path().join("devices-exchange-2-9.json");
+    let exchange: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let rows = exchange["tables"][0]["rows"].as_array().unwrap();
+    let told: Vec<f64> = rows.iter().map(|row| row[4]["median"].as_f64().unwrap()).collect();
+    assert_eq!(told.len(), 2 * 2 * 3, "{exchange}");
+    assert!(told.chunks(3).all(|ways| ways[0] > ways[1] && ways[0] > ways[2]), "{told:?}");
+}
+
 #[test]
 fn every_algorithm() {
     let folder = folder();

@@ -44,7 +44,7 @@ impl Bench<'_> {
         let graphs = self.graphs.stores().map(|store| self.on_graph(&store, superstep_ns));
         let graphs = graphs.collect::<Result<Vec<_>, _>>()?;
         let bus = if self.is_cpu() { None } else { Some(self.bus(superstep_ns)?) };
-        let (merge_bytes_per_s, exchange_ns) = self.merge()?;
+        let (merge_bytes_per_s, exchange_ns) = self.merge(superstep_ns)?;
         Ok(DeviceRates {
             name,
             threads: self.is_cpu().then_some(self.options.threads as u32),
@@ -126,20 +126,23 @@ impl Bench<'_> {
         Ok(BusRates { in_place_bytes_per_s: of.bus(&push), search_bytes_per_s: of.bus(&search) })
     }
 
-    /// The rate at which it exchanges values with itself, opened twice, in bytes per second, and the nanoseconds of an
-    /// exchange of one vertex.
-    fn merge(&self) -> Result<(f64, f64), Failure> {
+    /// The rate at which it exchanges values with itself, opened twice, in bytes per second, and the nanoseconds by
+    /// which an exchange of one vertex makes a superstep longer: devices also start each other and wait.
+    fn merge(&self, superstep_ns: f64) -> Result<(f64, f64), Failure> {
         let twice = |options: &mut EngineOptions| {
             options.devices = vec![self.choice.clone(), self.choice.clone()];
             options.strategy = Strategy::Replicate;
         };
         let path = again(&self.engine(&self.graphs.path(), twice)?, Bfs::from(VertexId(0)))?;
-        let exchange_ns =
-            median(path.steps.iter().map(|step| step.exchange_ns as f64).collect()).unwrap_or(0.0).max(1.0);
+        let each = |ns: fn(&StepReport) -> u64| {
+            median(path.steps.iter().map(|step| ns(step) as f64).collect()).unwrap_or(0.0).max(1.0)
+        };
+        let exchange_ns = each(|step| step.exchange_ns);
         let push = again(&self.engine(&self.graphs.largest(), twice)?, pagerank(Traffic::Push))?;
         let (bytes, ns) = (push.total.exchanged_bytes as f64, push.total.exchange_ns as f64);
         let moved_ns = (ns - exchange_ns * push.steps.len() as f64).max(ns / 10.0);
-        Ok((if bytes > 0.0 { rate(bytes, moved_ns) } else { FREE }, exchange_ns))
+        let longer_ns = (each(|step| step.wall_ns) - superstep_ns).max(exchange_ns);
+        Ok((if bytes > 0.0 { rate(bytes, moved_ns) } else { FREE }, longer_ns))
     }
 }
 

@@ -8,11 +8,12 @@ use std::fs;
 use std::path::Path;
 use topostream_formats::{Encoding, IdSpace, Store};
 use topostream_tools::format::{FormatOptions, IdPolicy};
-use topostream_tools::partition::{PartFigures, Partition, PartitionOptions, partition};
+use topostream_tools::partition::{PartFigures, Partition, PartitionOptions, Rule, partition};
 use topostream_tools::progress::{Cancel, Quiet};
 
 fn options(parts: u32, from: Option<&Path>) -> PartitionOptions {
-    PartitionOptions { parts, from: from.map(Path::to_owned), memory_bytes: 1 << 30 }
+    let rule = from.map_or(Rule::Ranges, |path| Rule::File(path.to_owned()));
+    PartitionOptions { parts, rule, memory_bytes: 1 << 30 }
 }
 
 fn parted(path: &Path, parts: u32, from: Option<&Path>) -> topostream_formats::Result<Partition> {
@@ -80,6 +81,8 @@ fn ranges_have_equal_edges_and_figures_are_those_of_the_edges() {
         let found = parted(&path, 2, Some(&file)).unwrap();
         assert_eq!(found.figures, expected(&edges, &found, 2));
         assert!(found.order().eq((0..4_000).step_by(2).chain((1..4_000).step_by(2))));
+        let modulo = PartitionOptions { rule: Rule::Modulo, ..self::options(2, None) };
+        assert_eq!(partition(&Store::open(&path).unwrap(), &modulo, &Quiet, &Cancel::default()).unwrap(), found);
     }
 }
 

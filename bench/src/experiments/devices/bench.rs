@@ -15,7 +15,7 @@ use std::sync::Arc;
 use topostream::device::gpu::adapters;
 use topostream::predict::Rates;
 use topostream::report::RunReport;
-use topostream_formats::Store;
+use topostream_formats::{Store, WeightType};
 
 /// The options of all experiments.
 #[derive(Debug, Clone, clap::Args)]
@@ -64,12 +64,17 @@ pub enum Kind {
     Optimizing,
     /// Connected components
     Components,
+    /// Betweenness of shortest paths from the vertex of the highest degree
+    Betweenness,
+    /// Shortest paths by weight, over a store with weights
+    Distances,
 }
 
 /// The description of checks, for outcomes.
 const CHECK: &str = "every run: ranks within 1e-4 of the CPU device's alone on every vertex (single-precision sums: \
     5e-2); levels of searches from three vertices of the highest degrees as the CPU device alone finds them, of \
-    further ones how many vertices and edges are reached by all runs";
+    further ones how many vertices and edges are reached by all runs; components and distances equal to the CPU \
+    device's, betweenness within 1e-3";
 
 /// The shared state of all experiments.
 pub struct Bench {
@@ -80,6 +85,7 @@ pub struct Bench {
     /// Measured rates of the machine, if given.
     pub rates: Option<Arc<Rates>>,
     plain: OnceCell<Rc<Case>>,
+    weighted: OnceCell<Rc<Case>>,
     /// The predictions for the runs so far.
     pub predicted: RefCell<Vec<Predicted>>,
 }
@@ -98,7 +104,7 @@ impl Bench {
         }
         let rates = settings.rates.as_deref().map(Rates::read).transpose()?.map(Arc::new);
         let (settings, predicted) = (settings.clone(), RefCell::default());
-        Ok(Self { settings, devices, rates, plain: OnceCell::new(), predicted })
+        Ok(Self { settings, devices, rates, plain: OnceCell::new(), weighted: OnceCell::new(), predicted })
     }
 
     /// The numbers of devices: one first, since the others are compared with it.
@@ -164,6 +170,20 @@ impl Bench {
             self.plain.set(case).ok();
         }
         Ok(Rc::clone(self.plain.get().expect("just set")))
+    }
+
+    /// A store with weights, without in-lists.
+    pub fn wanted_weighted(&self) -> Wanted {
+        Wanted { weights: Some(WeightType::U32), in_edges: false, ..self.wanted() }
+    }
+
+    /// The graph in a store with weights.
+    pub fn weighted(&self) -> Result<Rc<Case>> {
+        if self.weighted.get().is_none() {
+            let name = format!("R-MAT {} with weights", self.settings.scale);
+            self.weighted.set(self.case(&self.store(&self.wanted_weighted())?, name)?).ok();
+        }
+        Ok(Rc::clone(self.weighted.get().expect("just set")))
     }
 
     /// Searches of a kind from the hubs.

@@ -7,6 +7,7 @@
 //!                  ├─▶ shard        plain store ∥ store in shards               ├─▶ devices-NAME-N-SCALE.json
 //!                  ├─▶ refinement   bytes exchanged ∥ bytes of all values       │
 //!  R-MAT and grids ─── mirrors      all values ∥ linked ∥ mirrored              │
+//!  R-MAT and grids ─── exchange     all values ∥ maximal set ∥ changed          │
 //!  R-MAT and grids ─── memory       values of all vertices ∥ of bordering ones  │
 //!  uniform, grids ─┴─▶ capacity     the most vertices under a memory cap        │
 //!  every run above ──▶ model        predicted ∥ measured           (optional)  ─┘
@@ -17,10 +18,12 @@
 mod assignments;
 mod bench;
 mod capacity;
+mod exchange;
 mod memory;
 mod mirrors;
 mod model;
 mod predicted;
+mod pulled;
 mod refinement;
 mod replicate;
 mod scaling;
@@ -66,6 +69,8 @@ pub enum Experiment {
     Refinement,
     /// What devices send each other in PageRank: all values, linked ones, mirrored ones
     Mirrors,
+    /// Searches and shortest paths, timed: all values exchanged, those that others read, those that have changed
+    Exchange,
     /// The cost model's predictions for all runs
     Model,
 }
@@ -83,6 +88,7 @@ impl series::Experiment for Experiment {
             Self::Memory => memory::run(bench),
             Self::Refinement => refinement::run(bench),
             Self::Mirrors => mirrors::run(bench),
+            Self::Exchange => exchange::run(bench),
             Self::Model => model::run(bench),
         }
     }
@@ -93,7 +99,13 @@ impl series::Experiment for Experiment {
             Self::Capacity | Self::Memory if bench.devices.contains(&DeviceChoice::Cpu) => {
                 Some("a CPU has no device memory to limit")
             }
-            Self::Scaling | Self::Assignments | Self::Shard | Self::Refinement | Self::Mirrors | Self::Memory
+            Self::Scaling
+            | Self::Assignments
+            | Self::Shard
+            | Self::Refinement
+            | Self::Mirrors
+            | Self::Exchange
+            | Self::Memory
                 if bench.devices.len() < 2 =>
             {
                 Some("at least two devices are needed")

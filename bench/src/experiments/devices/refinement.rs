@@ -2,7 +2,6 @@
 
 use super::bench::Bench;
 use crate::error::Result;
-use crate::graph::Wanted;
 use crate::measure::ratio;
 use crate::outcome::{Cell, Outcome, Table};
 use crate::rig::{DeviceChoice, Setup, Strategy};
@@ -60,8 +59,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         bench.devices.len()
     );
     let mut table = Table::new(title, &columns);
-    let weighted =
-        bench.store(&Wanted { weights: Some(WeightType::U32), in_edges: false, ..bench.wanted() })?.path().to_owned();
+    let weighted = bench.store(&bench.wanted_weighted())?.path().to_owned();
     for strategy in [Strategy::Replicate, Strategy::Shard] {
         let top_down = Bfs { bottom_up: false, ..Bfs::from(plain.hub) };
         let sssp = Sssp::new(plain.hub, WeightType::U32);

@@ -114,7 +114,7 @@ fn claim(outcome: &mut Outcome, case: &Case, work: Work, measured: Spread) {
     let (what, target) = match work {
         Work::Push => ("G edges/s", PUSH_TARGET),
         Work::Pull => ("G edges/s", PULL_TARGET),
-        Work::TopDown(_) | Work::Distances(_) | Work::Components => return,
+        Work::TopDown(_) | Work::Distances(_) | Work::Betweenness(_) | Work::Components => return,
         Work::Optimizing(_) => ("GTEPS", GTEPS_TARGET),
     };
     outcome.claim(format!("{}, {}: {what}", case.name, work.name()), Goal::AtLeast, target, measured);
