@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""R-MAT graphs of any scale on one machine, from the generator to answers, into JSON: tables as GTS has for RMAT27 to
+r"""R-MAT graphs of any scale on one machine, from the generator to answers, into JSON: tables as GTS has for RMAT27 to
 RMAT31 (Kim et al., SIGMOD 2016, figures 6, 8, 9 and 13).
 
 bench/rmat.py --scale 30 --json bench/results/rmat-30.json         on the CPU
 bench/rmat.py --scale 27,28,29 --device gpu --weights              shortest paths as well
 bench/rmat.py --scale 31 --device gpu,0+1 --strategy replicate,shard
+bench/rmat.py --scale 26 --weights --device gpu --device-memory 6GiB --algorithm bfs,components,sssp \
+    --place "disk/disk, all pages"                                 Graphie's comparison (PACT 2017, table III)
 bench/rmat.py --scale 18 --memory 1GiB --buffer 64MiB              tries it here
 
 Generates and formats (out-lists, packed by degree groups), verifies, reads the pages with O_DIRECT; then ten iterations
@@ -116,7 +118,9 @@ def calibrate(store, arguments):
 def places(device, arguments):
     """Where pages come from, with options of a run."""
     on_gpu = [] if device == "cpu" else ["--tune", "device-cache=0"]
-    wanted = {"disk": ["--tune", f"buffer={arguments.buffer}", *on_gpu], "main memory": on_gpu}
+    from_disk = ["--tune", f"buffer={arguments.buffer}", *on_gpu]
+    # As an engine without active partitions (Graphie's baseline).
+    wanted = {"disk": from_disk, "disk, all pages": [*from_disk, "--tune", "all-pages"], "main memory": on_gpu}
     if device != "cpu":
         wanted["device memory"] = []
     return {place: words for place, words in wanted.items() if place in arguments.place}
@@ -134,6 +138,7 @@ def run(store, algorithm, device, strategy, place, words, arguments):
     devices = [word for one in device.split("+") for word in ("--device", one)]
     command = ["run", algorithm, store, *ALGORITHMS[algorithm], *devices, "--memory", arguments.memory, *words]
     command += ["--tune", f"strategy={strategy}"] if strategy else []
+    command += ["--device-memory", arguments.device_memory] if arguments.device_memory else []
     row = [store.name, algorithm, device, strategy, place]
     reports, processes, expected = [], [], ""
     try:
@@ -196,7 +201,8 @@ def main():
     parser.add_argument("--buffer", default="8GiB", help="the page buffer of runs from disk")
     parser.add_argument("--device", type=listed, default=["cpu"], metavar="NAMES", help="as cpu,0,0+1")
     parser.add_argument("--strategy", type=listed, default=["replicate", "shard"], help="of several devices")
-    parser.add_argument("--place", type=listed, default=["disk", "main memory", "device memory"])
+    parser.add_argument("--place", type=lambda text: text.split("/"), default=["disk", "main memory", "device memory"])
+    parser.add_argument("--device-memory", help="of each GPU")
     parser.add_argument("--algorithm", type=listed, default=list(ALGORITHMS))
     parser.add_argument("--weights", action="store_true", help="shortest paths, over a store of its own")
     parser.add_argument("--runs", type=int, default=1)

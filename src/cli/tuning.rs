@@ -23,6 +23,9 @@ pub struct Tuning {
     /// Read whole pages, also where reading parts of them is predicted to be faster
     #[arg(long, help_heading = "Pages")]
     whole_pages: bool,
+    /// Visit every page in every superstep, also those without an active vertex: a baseline for measurements
+    #[arg(long, help_heading = "Pages")]
+    all_pages: bool,
     /// How several devices share a run: replicate (performance), shard (scalability), auto
     #[arg(long, default_value = "auto", value_name = "STRATEGY", help_heading = "Several devices")]
     strategy: Strategy,
@@ -143,7 +146,8 @@ impl Tuning {
                 FetcherName::Uring => FetcherKind::Uring,
                 FetcherName::Threads => FetcherKind::Threads,
             })
-            .with_partial_reads(!self.whole_pages)
+            .with_partial_reads(!self.whole_pages && !self.all_pages)
+            .with_all_pages(self.all_pages)
             .with_strategy(self.strategy)
             .with_assignment(self.assignment)
             .with_shares(self.shares.iter().copied())

@@ -53,6 +53,8 @@ pub struct EngineOptions {
     #[doc(hidden)]
     pub partial_reads: bool,
     #[doc(hidden)]
+    pub all_pages: bool,
+    #[doc(hidden)]
     pub single_run: bool,
     #[doc(hidden)]
     pub alternatives: bool,
@@ -90,6 +92,7 @@ impl Default for EngineOptions {
             exchanged: Exchanged::Mirrored,
             asynchronous: false,
             partial_reads: true,
+            all_pages: false,
             single_run: false,
             alternatives: true,
             gpu: GpuSettings::default(),
@@ -185,6 +188,13 @@ impl EngineOptions {
     #[must_use]
     pub fn with_partial_reads(self, partial_reads: bool) -> Self {
         Self { partial_reads, ..self }
+    }
+
+    /// Whether every superstep visits all pages, also those without an active vertex: what engines without active
+    /// partitions do, as a baseline for measurements. Answers are the same. False by default.
+    #[must_use]
+    pub fn with_all_pages(self, all_pages: bool) -> Self {
+        Self { all_pages, ..self }
     }
 
     /// Whether a superstep may be replaced by an [alternative](crate::model::algorithm::Algorithm::alternatives) that

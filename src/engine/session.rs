@@ -129,10 +129,15 @@ impl<'a> Session<'a> {
     /// Returns the pages that a superstep visits, and those that it defers; `active` is the number of active vertices,
     /// if it is known.
     pub(super) fn plan_pages(&mut self, step: &Step, active: Option<u64>) -> Result<(PagePlan, Vec<PageRef>)> {
-        let plan = match self.planned.take() {
+        let mut plan = match self.planned.take() {
             Some((planned, plan)) if planned == *step => plan,
             _ => self.device.pages(step)?,
         };
+        if self.options.all_pages && step.visit != Visit::None {
+            plan.pages = self.device.pages(&Step { visit: Visit::All, ..*step })?.pages;
+            // Devices expect the pages of the superstep that comes.
+            self.device.pages(step)?;
+        }
         let may = step.visit == Visit::Frontier && asynchronous::is_thin(active, self.graph.vertices);
         let Some(scheduler) = self.scheduler.as_mut().filter(|_| may && !plan.pages.is_empty()) else {
             return Ok((plan, Vec::new()));
@@ -152,7 +157,7 @@ impl<'a> Session<'a> {
 
     /// Whether pages of the next frontier are read while a superstep runs.
     pub(super) fn reads_ahead(&self, step: &Step) -> bool {
-        step.visit == Visit::Frontier && !self.is_asynchronous()
+        step.visit == Visit::Frontier && !self.is_asynchronous() && !self.options.all_pages
     }
 
     /// Whether supersteps may defer pages to later ones.
@@ -184,6 +189,7 @@ fn defers(options: &EngineOptions, declaration: &Declaration) -> bool {
 /// Whether nothing is done between supersteps: of a cluster, on no rank.
 fn runs_ahead(engine: &Engine, declaration: &Declaration) -> Result<bool> {
     let options = &engine.options;
-    let may = options.checkpoints.is_none() && !defers(options, declaration) && options.trace.is_none();
+    let patient = options.checkpoints.is_some() || options.trace.is_some() || options.all_pages;
+    let may = !patient && !defers(options, declaration);
     Ok(engine.least_of_ranks(may.into())? != 0)
 }

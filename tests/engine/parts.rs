@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
 use topostream::algorithms::{Bfs, Traffic};
+use topostream::device::DeviceChoice;
 use topostream::pages::fetch::{self, Faults, FetcherKind, PagePool, PageRead, PageRef};
 use topostream::pages::memory::FRAMES_MIN;
 use topostream::pages::parts::Parts;
@@ -93,6 +94,25 @@ fn searches_read_parts_of_pages() {
                 let before: u64 = found.levels.report.steps.iter().take(row.len()).map(|step| step.disk_bytes).sum();
                 assert!(before > row.iter().map(|step| step.disk_bytes).sum() && before.is_multiple_of(PAGE), "{what}");
             }
+        }
+    }
+}
+
+/// The baseline of measurements visits every page in every superstep, and opens the same lists.
+#[test]
+fn all_pages_are_visited_where_that_is_asked_for() {
+    for directed in [false, true] {
+        let list = if directed { graph().clone() } else { graph().symmetrized() };
+        let pages = store(directed).open().topology(Direction::Out).unwrap().page_count();
+        for devices in [1, 2] {
+            let options = engine_options(Some(12), 2, FETCHERS[0]).with_devices(vec![DeviceChoice::Cpu; devices]);
+            let run =
+                |options| search(&store(directed).engine(options), in_row(0).into(), false, false).unwrap().levels;
+            let (some, all) = (run(options.clone()), run(options.with_all_pages(true)));
+            assert_eq!(all.dense(), levels(&list, in_row(0)), "directed {directed}, {devices} devices");
+            assert_eq!(all.report.total.edges, some.report.total.edges);
+            assert!(all.report.steps.iter().all(|step| step.pages == u64::from(pages)), "{:?}", all.report.steps);
+            assert!(some.report.total.pages < all.report.total.pages);
         }
     }
 }

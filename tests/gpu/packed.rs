@@ -64,6 +64,21 @@ gpu_test! {
 }
 
 gpu_test! {
+    /// Lists without an active vertex are passed over on pages that have none.
+    fn searches_over_all_pages() {
+        let graph = graphs::sparse().edges;
+        let store = TestStore::new(&graph, &Setting { encoding: FULL, ..Setting::default() }.store_options());
+        let pages = store.open().topology(Direction::Out).unwrap().page_count();
+        for gpu in [GpuSettings::default(), GpuSettings { cache_bytes: Some(0), ..GpuSettings::default() }] {
+            let options = engine_options(Some(6), 2, FETCHERS[0]).with_devices(vec![adapter::device()]).with_gpu(gpu);
+            let found = search(&store.engine(options.with_all_pages(true)), 0, false, false).unwrap().levels;
+            assert_eq!(found.dense(), levels(&graph, 0));
+            assert!(found.report.steps.iter().all(|step| step.pages == u64::from(pages)), "{:?}", found.report.steps);
+        }
+    }
+}
+
+gpu_test! {
     /// Weights are not packed: they stay with their edges.
     fn weighted_and_on_several_devices() {
         let graph = EdgeList::new(3000, random_edges(0..3000, 40_000, 5));
