@@ -100,10 +100,12 @@ fn sharing(report: &RunReport) -> String {
         false => String::new(),
     };
     let skew = report.total.balance.skew();
-    let most = skew.map_or(String::new(), |skew| format!("; the busiest had {:.2} times the mean's edges", 1.0 / skew));
+    let most = skew.map_or(String::new(), |skew| {
+        format!("the busiest device of each superstep: {:.2} times the mean's edges\n", 1.0 / skew)
+    });
     table(&["device", "own vertices", "pages", "edges", "share", "compute s"], rows)
         + &format!(
-            "{}{assignment}: {told}{of} sent and received in {} s{most}\n{borders}{}",
+            "{}{assignment}: {told}{of} sent and received in {} s\n{most}{borders}{}",
             sharing.strategy,
             seconds(report.total.exchange_ns),
             if sharing.unmeasured { UNMEASURED } else { "" }
@@ -111,8 +113,7 @@ fn sharing(report: &RunReport) -> String {
 }
 
 /// What `auto` says if it cannot predict whether one device would be faster.
-const UNMEASURED: &str = "all devices are used: after topostream calibrate with these devices, one runs alone where it \
-                          is predicted to be faster\n";
+const UNMEASURED: &str = "all devices are used: `topostream calibrate` measures whether one alone is faster\n";
 
 /// The devices that were not used, and why.
 fn unused(AloneReport { device, devices, alone_ns, shared_ns }: &AloneReport) -> String {
@@ -323,10 +324,11 @@ mod tests {
         let text = run_report(&report);
         let row = text.lines().find(|line| line.trim_start().starts_with("1 cpu")).unwrap();
         assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["1", "cpu", "4", "2", "300", "75%", "1.500"], "{text}");
-        let told = "replicate, modulo pages: 3 MiB sent and received in 0.000 s; the busiest had 1.50 times the mean's";
+        let told = "replicate, modulo pages: 3 MiB sent and received in 0.000 s\n\
+                    the busiest device of each superstep: 1.50 times the mean's edges\n";
         assert!(text.contains(told), "{text}");
         assert!(!text.contains("values held"), "{text}");
-        assert!(text.contains("\nall devices are used: after topostream calibrate"), "{text}");
+        assert!(text.contains("\nall devices are used: `topostream calibrate`"), "{text}");
         report.sharing.as_mut().unwrap().devices[1].bordering = Some(12_345);
         let text = run_report(&report);
         assert!(text.contains("\nvalues held of others' vertices, by device: all | 12,345\n"), "{text}");

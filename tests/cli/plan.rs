@@ -100,7 +100,7 @@ fn more_iterations_and_fewer_resident_pages_take_longer() {
     let all = folder.run(&format!("{run} --json --tune strategy=shard")).succeeds().json();
     assert_eq!((&all["sharing"]["strategy"], &all["alone"]), (&"shard".into(), &Value::Null), "{all}");
     let unmeasured = run.replace(" --tune calibration=rates.json", "");
-    folder.run(&unmeasured).succeeds().prints(&["all devices are used: after topostream calibrate"]);
+    folder.run(&unmeasured).succeeds().prints(&["all devices are used: `topostream calibrate`"]);
 }
 
 #[test]
