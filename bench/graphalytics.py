@@ -40,11 +40,13 @@ EXPECTATION = (
     "k-core of graph500-24 at most a quarter; on a GPU, runs take less than NeuG's kernels on 64 threads, except LCC"
 )
 VERIFIED = [
+    "the last run of each device and place is checked",
     "oracle: every value is that of numpy or scipy; fractions are within 1e-9 of it, ranks within 1e-6 (f32)",
-    "--validate: Graph500's rules for levels and distances, and the same answer of all runs",
+    "--validate: Graph500's rules for levels and distances, and the same answer of all devices and places",
     "properties: ranks sum to 1; components are named by their smallest vertex, and are those of `components FILE`; "
     "labels are vertices; coefficients are within 0 and 1; more vertices than k are in the innermost core; and the "
-    "same answer of all runs. Labels, coefficients and core numbers that are all wrong in the same way could pass",
+    "same answer of all devices and places. Labels, coefficients and core numbers that are all wrong in the same way "
+    "could pass",
 ]
 NOTES = [
     "run s is the program's report, process s the command with opening of devices and the answer's file",

@@ -62,6 +62,13 @@ def make(store, scale, memory):
     return time.perf_counter() - start
 
 
+def same(name, values, expected):
+    """Sums of floats depend on the order of threads."""
+    return (
+        np.allclose(values, expected, rtol=1e-5, atol=0) if name in ("PR", "LCC") else np.array_equal(values, expected)
+    )
+
+
 def measure(graph, name, arguments, expected):
     """A row: the first run of a session, and later ones."""
     algorithm, options, column, published = WORK[name]
@@ -71,13 +78,11 @@ def measure(graph, name, arguments, expected):
             run = session.run(algorithm, **options)
             seconds.append(run.report.seconds)
             values = run[column].copy()
-            # Sums of floats depend on the order of threads.
-            same = np.allclose if name in ("PR", "LCC") else np.array_equal
-            if first is not None and not same(values, first):
+            if first is not None and not same(name, values, first):
                 raise SystemExit(f"{name}: two runs have different answers")
             first, steps = values, run.report.supersteps
             del run
-    if expected is not None and not same(first, expected, **({"rtol": 1e-5, "atol": 0} if name == "PR" else {})):
+    if expected is not None and not same(name, first, expected):
         raise SystemExit(f"{name}: the answer is not the CPU's")
     loaded = spread(seconds[1:])
     size = graph.vertices + graph.edges // 2

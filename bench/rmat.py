@@ -126,11 +126,15 @@ def places(device, arguments):
     return {place: words for place, words in wanted.items() if place in arguments.place}
 
 
-def predicted(command, devices, rates):
-    """The seconds that `plan` predicts for a run."""
-    rows = json.loads(topostream("plan", *command[1:], "--tune", f"calibration={rates}", "--json"))
-    wanted = [row for row in rows if row["auto"] and len(row["devices"]) == devices]
-    return f"{wanted[-1]['prediction']['total_ns'] / 1e9:.3f}"
+def predicted(command, devices, strategy, rates):
+    """The seconds that `plan` predicts for a run; nothing if it cannot, or knows nothing of visits to all pages."""
+    try:
+        rows = json.loads(topostream("plan", *command[1:], "--tune", f"calibration={rates}", "--json"))
+    except FailedError:
+        return ""
+    wanted = [row["prediction"] for row in rows if len(row["devices"]) == devices]
+    wanted = [of["total_ns"] for of in wanted if strategy in ("", of["strategy"])]
+    return f"{min(wanted) / 1e9:.3f}" if wanted and "all-pages" not in command else ""
 
 
 def run(store, algorithm, device, strategy, place, words, arguments):
@@ -143,7 +147,7 @@ def run(store, algorithm, device, strategy, place, words, arguments):
     reports, processes, expected = [], [], ""
     try:
         if arguments.rates:
-            expected = predicted(command, len(devices) // 2, arguments.rates)
+            expected = predicted(command, len(devices) // 2, strategy, arguments.rates)
         for _ in range(arguments.runs):
             start = time.perf_counter()
             reports.append(json.loads(topostream(*command, "--json")))

@@ -35,6 +35,8 @@ class SessionOptions(TypedDict, total=False):
     fetcher: how pages are read: ``"auto"``: io_uring if the system allows it, otherwise threads; ``"uring"``:
         io_uring, or an error; ``"threads"``: blocking reads on threads: works everywhere.
     whole_pages: read whole pages, also where reading parts of them is predicted to be faster.
+    all_pages: visit every page in every superstep, also those without an active vertex: a baseline for
+        measurements.
     strategy: how several devices share a run: replicate (performance), shard (scalability), auto.
     assignment: which pages go to which device: modulo, contiguous, auto.
     shares: the share of the work of each device, such as 2,1 for one that is twice as fast; of several ranks,
@@ -68,6 +70,7 @@ class SessionOptions(TypedDict, total=False):
     buffer: int | str
     fetcher: Literal["auto", "uring", "threads"]
     whole_pages: bool
+    all_pages: bool
     strategy: str
     assignment: str
     shares: float | Sequence[float]

@@ -30,12 +30,14 @@ pub struct Plan {
 }
 
 const EXAMPLES: &str = "\
-There is a row for the first device alone and one for each way in which all devices can share the run; `auto` marks \
-the one that `run` would select. Nothing is computed or written, and no page is read, unless an algorithm must count \
-edges to know its memory (communities and clustering over a directed graph without in-lists).
+There is a row for one device alone, the one that `run` might take or else the first, and one for each way in which \
+all devices can share the run; `auto` marks the one that `run` would select. Nothing is computed or written, and no \
+page is read, unless an algorithm must count edges to know its memory (communities and clustering over a directed \
+graph without in-lists).
 
 Main memory is exact, except for clustering, where it is an upper bound. Times are computed from the rates that \
-`topostream calibrate` has measured and from the number of supersteps, which is given below the table. The number is \
+`topostream calibrate` has measured and from the number of supersteps, which is given below the table; they leave \
+`--tune all-pages` out. The number is \
 known before a run if the arguments or the algorithm determine it (pagerank --iterations, clustering, degrees). \
 With a tolerance, times of PageRank assume the iterations that graphs of small diameter take to meet it. If only a \
 maximum is known, times assume the maximum. Searches (bfs, sssp, widest, components) are assumed to run over a \

@@ -146,7 +146,7 @@ impl Tuning {
                 FetcherName::Uring => FetcherKind::Uring,
                 FetcherName::Threads => FetcherKind::Threads,
             })
-            .with_partial_reads(!self.whole_pages && !self.all_pages)
+            .with_partial_reads(!self.whole_pages)
             .with_all_pages(self.all_pages)
             .with_strategy(self.strategy)
             .with_assignment(self.assignment)

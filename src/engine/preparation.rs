@@ -190,14 +190,17 @@ impl Engine {
         let ranks = options.ranks().map_or(1, |cluster| cluster.ranks()) as u64;
         let memory_bytes = options.memory_bytes.saturating_mul(ranks);
         let cost_options = UserOptions { memory_bytes, warm: !options.single_run, ..options.cost_options() };
-        let strategy = choose(rates, declaration, &self.store, &cost_options, &profiles);
         let work = Workload::of(declaration, &self.store, SUPERSTEPS_DEFAULT);
         let measured = rates.and_then(|rates| Some((rates, predict::shares(rates, &work, &profiles)?)));
-        let may_be_one = options.strategy == Strategy::Auto && given.is_none() && options.ranks().is_none();
-        let alone = measured.as_ref().filter(|_| may_be_one).and_then(|(rates, shares)| {
+        if let Some((_, shares)) = &measured {
             profiles.iter_mut().zip(shares).for_each(|(profile, share)| profile.share = *share);
-            predict::alone(rates, declaration, &self.store, &cost_options, &profiles, strategy)
-        });
+        }
+        let strategy = choose(rates, declaration, &self.store, &cost_options, &profiles);
+        let may_be_one = options.strategy == Strategy::Auto && given.is_none() && options.ranks().is_none();
+        let alone = measured
+            .as_ref()
+            .filter(|_| may_be_one)
+            .and_then(|(rates, _)| predict::alone(rates, declaration, &self.store, &cost_options, &profiles, strategy));
         let unmeasured = may_be_one && measured.is_none();
         let shares = given.or_else(|| measured.map(|(_, shares)| shares)).unwrap_or_else(|| all.speeds());
         let (strategy, speeds) = agreed_choice(options.ranks(), strategy, shares)?;

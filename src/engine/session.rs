@@ -66,7 +66,8 @@ impl<'a> Session<'a> {
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
         let cache = engine.buffer.take(plan)?;
         let pool = cache.any().expect("a page buffer has frames").pool();
-        let parts = (options.partial_reads && !weights && !defers(options, &declaration) && team.is_none())
+        let reads_parts = options.partial_reads && !options.all_pages;
+        let parts = (reads_parts && !weights && !defers(options, &declaration) && team.is_none())
             .then(|| read_cost(store, options))
             .filter(|_| page_parts::are_possible(topology) && plan.place_bytes == u64::from(topology.page_bytes()));
         let runs_ahead = runs_ahead(engine, &declaration)?;
@@ -181,9 +182,9 @@ pub(super) fn beside<A: Send, B>(name: &str, first: &(impl Fn() -> A + Sync), se
     })
 }
 
-/// Whether supersteps may defer pages: only those of frontiers do.
+/// Whether supersteps may defer pages: only those of frontiers do, unless all pages are visited.
 fn defers(options: &EngineOptions, declaration: &Declaration) -> bool {
-    options.asynchronous && declaration.traversal
+    options.asynchronous && declaration.traversal && !options.all_pages
 }
 
 /// Whether nothing is done between supersteps: of a cluster, on no rank.

@@ -57,7 +57,7 @@ pub struct Alone {
 }
 
 /// Returns the device that runs alone under `auto`: the fastest, if it has room for the run and is predicted to take
-/// less time than all devices by `strategy`. `None` if the user has chosen a strategy, or a device has not been
+/// less time than all devices by `strategy`, or if these have no room. `None` if the user has chosen a strategy, or a device has not been
 /// measured. There is no margin, since the times of several devices are predicted too short rather than too long.
 pub fn alone(
     rates: &Rates,
@@ -75,7 +75,7 @@ pub fn alone(
         let environment = Environment::new(rates, declaration, store, options, profiles, strategy);
         predict(&work, &environment).map(|of| (of.total_ns, of.memory.as_ref().is_some_and(Needs::fit)))
     };
-    let (shared_ns, _) = predicted(profiles.to_vec(), strategy)?;
+    let (shared_ns, all_fit) = predicted(profiles.to_vec(), strategy)?;
     // A CPU that is alone has the threads of all.
     let threads: u32 = profiles.iter().filter_map(|profile| cpu_threads(&profile.name)).sum();
     let one = |(device, profile): (usize, &DeviceProfile)| {
@@ -87,7 +87,7 @@ pub fn alone(
         fits.then_some(Alone { device, alone_ns, shared_ns })
     };
     let fastest = profiles.iter().enumerate().filter_map(one).min_by(|a, b| a.alone_ns.total_cmp(&b.alone_ns));
-    fastest.filter(|one| one.alone_ns < shared_ns)
+    fastest.filter(|one| !all_fit || one.alone_ns < shared_ns)
 }
 
 /// Whether values of all vertices would be merged under `replicate`, while under `shard` every device is a GPU that

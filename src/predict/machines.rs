@@ -5,6 +5,7 @@
 //!           + vertex phases          of its share of the vertices
 //!           + merge                  what it writes for the others and reads of theirs, in its memory
 //!           + network                what it receives, and sends at the same time  ÷  the rate of its link
+//!           + answer                 the copy of its share of the answer to main memory, once
 //! ```
 //!
 //! Under `shard`, each machine counts as one device. Lists have a group for each machine, or belong to the owner of
@@ -62,7 +63,12 @@ impl Machines {
             vertex_ns,
             merge_ns,
             network_ns,
-            total_ns: pages_ns + vertex_ns + merge_ns + network_ns + terms.overhead_ns + terms.answer_ns,
+            total_ns: pages_ns
+                + vertex_ns
+                + merge_ns
+                + network_ns
+                + terms.overhead_ns
+                + terms.answer_ns / f64::from(count),
         })
     }
 }

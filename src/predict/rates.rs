@@ -58,7 +58,7 @@ pub struct DeviceRates {
     pub merge_bytes_per_s: f64,
     /// Nanoseconds of a superstep with almost no work.
     pub superstep_ns: f64,
-    /// Nanoseconds of an exchange of almost no values.
+    /// Nanoseconds by which an exchange of almost no values makes a superstep longer, submissions and waits included.
     #[serde(alias = "telling_ns")]
     pub exchange_ns: f64,
 }

@@ -115,7 +115,7 @@ impl TopologyWriter {
     pub fn memory_bytes(layout: &Layout) -> u64 {
         let weights = layout.weights.map_or(0, |of| layout.capacity().weight_page_bytes(of));
         let encoder = PackedParameters::of(layout.encoding).map_or(0, PageEncoder::memory_bytes);
-        super::sink::buffers() as u64 * (u64::from(layout.page_bytes) + u64::from(weights) + encoder)
+        super::sink::BUFFERS as u64 * (u64::from(layout.page_bytes) + u64::from(weights) + encoder)
     }
 
     /// Main memory of a writer of this layout beyond [`memory_bytes`](Self::memory_bytes), in bytes, for the
@@ -124,7 +124,7 @@ impl TopologyWriter {
         // With a list for each slot, a word of an image takes 9 bytes: half of a neighbour's 6 and a list's 12. The
         // encoder's 5 are counted already.
         let words = PackedParameters::of(layout.encoding).map_or(0, |parameters| parameters.image_words());
-        super::sink::buffers() as u64 * 4 * words
+        super::sink::BUFFERS as u64 * 4 * words
     }
 
     /// Appends an edge, with the bits of its weight. Sources must not descend within a shard; destinations of a source

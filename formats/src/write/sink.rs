@@ -19,7 +19,6 @@ use crate::page::{self, PageHeader, WeightsHeader};
 use crate::threads;
 use crate::weights::WeightPlacesWriter;
 use std::fs::File;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -56,9 +55,10 @@ pub(super) struct Written {
     pub(super) weight_places: Option<WeightPlacesWriter>,
 }
 
-/// The range of the number of threads that encode and write: one for every three of the shared pool. A thread encodes
-/// some 40 M edges a second, and one that decides where pages end keeps several of them busy.
-const WRITERS: RangeInclusive<usize> = 3..=8;
+/// The number of page buffers: one is packed while others are written.
+pub(super) const BUFFERS: usize = WRITERS + 1;
+/// The number of threads that encode and write.
+const WRITERS: usize = 3;
 /// After this many bytes a thread waits for the disk, so that no more than a multiple of them is only in the system's
 /// page cache, and the last sync is short.
 const SYNC_BYTES: u64 = 256 << 20;
@@ -87,24 +87,13 @@ impl Drop for FailIfPanicking<'_> {
     }
 }
 
-/// The number of threads that encode and write.
-fn writers() -> usize {
-    (rayon::current_num_threads() / 3).clamp(*WRITERS.start(), *WRITERS.end())
-}
-
-/// The number of page buffers: one is packed while others are written.
-pub(super) fn buffers() -> usize {
-    writers() + 1
-}
-
 impl Sink {
     /// Starts the threads.
     pub(super) fn start(layout: &Layout, pages: Vec<(PathBuf, File)>, weights: Vec<(PathBuf, File)>) -> Result<Self> {
-        let writers = writers();
-        let (full, full_out) = sync_channel(writers + 1);
+        let (full, full_out) = sync_channel(BUFFERS);
         let (empty_in, empty) = channel();
         let weight_bytes = layout.weights.map_or(0, |of| layout.capacity().weight_page_bytes(of).into());
-        for _ in 0..=writers {
+        for _ in 0..BUFFERS {
             let page = AlignedBuffer::try_new("a page to write", layout.page_bytes.into())?;
             let weights = AlignedBuffer::try_new("a page of weights to write", weight_bytes)?;
             let parameters = PackedParameters::of(layout.encoding);
@@ -123,10 +112,10 @@ impl Sink {
             packs_weights: layout.packs_weights(),
         };
         let (target, full_out) = (Arc::new(target), Arc::new(Mutex::new(full_out)));
-        let mut threads = Vec::with_capacity(writers);
-        for _ in 0..writers {
+        let mut threads = Vec::with_capacity(WRITERS);
+        for _ in 0..WRITERS {
             let (target, full, empty) = (Arc::clone(&target), Arc::clone(&full_out), empty_in.clone());
-            threads.push(threads::start("page writer", writers, move || target.write_pages(&full, &empty))?);
+            threads.push(threads::start("page writer", WRITERS, move || target.write_pages(&full, &empty))?);
         }
         Ok(Self { full, empty, threads, target })
     }

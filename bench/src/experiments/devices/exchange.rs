@@ -18,8 +18,8 @@ use topostream_formats::WeightType;
 
 const EXPECTATION: &str = "pulled distances may change at any vertex, so that devices exchange 4 bytes of every vertex \
     in every superstep, or of those that others read: of R-MAT a third to a half of them, of a grid in rows less \
-    than a tenth. A search sends the activated vertices: less than a fifth of all. It also reads fewer lists than pulling, \
-    which reads all of them in every superstep, so that its time falls for both reasons";
+    than a tenth. A search sends the activated vertices: less than a fifth of all. It also reads fewer lists than \
+    pulling, which reads all of them in every superstep, so that its time falls for both reasons";
 const CHECK: &str = "every distance of every run equal to that of a search, or of shortest paths, of the CPU device";
 
 /// A run's report, and the distance of each vertex that it has reached.

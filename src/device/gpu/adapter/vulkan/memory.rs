@@ -124,7 +124,10 @@ impl Context {
         let kinds = needs.memory_type_bits & properties.memory_type_bits;
         let (must, better) = (vk::MemoryPropertyFlags::HOST_COHERENT, vk::MemoryPropertyFlags::HOST_CACHED);
         let fits = within + needs.size <= page_bytes && within.is_multiple_of(needs.alignment);
-        let Some(kind) = self.memory_kind(kinds, must, better).filter(|_| fits) else {
+        if !fits {
+            return Err(health.unavailable(&what, &format!("no buffer can begin {within} bytes after a page does")));
+        }
+        let Some(kind) = self.memory_kind(kinds, must, better) else {
             return Err(health.unavailable(&what, "the driver has no coherent memory of this kind"));
         };
         let mut import = vk::ImportMemoryHostPointerInfoEXT::default().handle_type(HOST).host_pointer(pointer);
