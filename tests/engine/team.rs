@@ -138,6 +138,7 @@ fn the_device_that_runs_alone() {
     assert_eq!(chosen(1e9, gpu_of(8 << 30, "slow"), auto).map(|one| one.device), Some(1));
     assert_eq!(chosen(1e9, gpu_of(1 << 10, "gpu"), auto).map(|one| one.device), Some(1), "no room on the first");
     assert_eq!(chosen(1e-6, gpu_of(8 << 30, "gpu"), auto), None, "exchanges that take no time");
+    assert_eq!(chosen(1e-6, gpu_of(1 << 10, "gpu"), auto).map(|one| one.device), Some(1), "all have no room");
     assert_eq!(chosen(1e9, gpu_of(8 << 30, "gpu"), Strategy::Replicate), None);
     assert_eq!(chosen(1e9, gpu_of(8 << 30, "another"), auto), None, "not measured");
 }
