@@ -25,6 +25,7 @@ mod coordinator;
 mod cover;
 mod degrees;
 mod device_loop;
+mod device_scans;
 mod faults;
 mod frontiers;
 mod golden;
