@@ -190,6 +190,11 @@ impl EngineOptions {
         Self { partial_reads, ..self }
     }
 
+    /// Whether parts of pages may be read.
+    pub(crate) fn reads_parts(&self) -> bool {
+        self.partial_reads && !self.all_pages
+    }
+
     /// Whether every superstep visits all pages, also those without an active vertex: what engines without active
     /// partitions do, as a baseline for measurements. Answers are the same. False by default.
     #[must_use]

@@ -66,8 +66,7 @@ impl<'a> Session<'a> {
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
         let cache = engine.buffer.take(plan)?;
         let pool = cache.any().expect("a page buffer has frames").pool();
-        let reads_parts = options.partial_reads && !options.all_pages;
-        let parts = (reads_parts && !weights && !defers(options, &declaration) && team.is_none())
+        let parts = (options.reads_parts() && !weights && !defers(options, &declaration) && team.is_none())
             .then(|| read_cost(store, options))
             .filter(|_| page_parts::are_possible(topology) && plan.place_bytes == u64::from(topology.page_bytes()));
         let runs_ahead = runs_ahead(engine, &declaration)?;
