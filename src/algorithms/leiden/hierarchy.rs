@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// Vertices that a thread takes at a time.
 const CHUNK: usize = 1 << 14;
 
-/// The groups of all levels: those of a level are made of whole groups of the level before.
+/// The groups of all levels: each is made of whole groups of the level before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hierarchy {
     /// The group of each vertex of a level, or the number of groups for those without neighbours; and that number.

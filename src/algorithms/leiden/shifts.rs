@@ -22,7 +22,7 @@ impl Sums {
     }
 }
 
-/// Changes of sums by a thread, which gathers those of a community before it makes them: many moves are from and to few
+/// Changes of sums by a thread, which gathers a community's changes before it makes them: many moves are from and to few
 /// communities, and all threads would contend for these.
 pub struct Shifts<'a> {
     sums: &'a Sums,

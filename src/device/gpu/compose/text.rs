@@ -222,7 +222,7 @@ fn comment_start(text: &str, start: usize) -> usize {
 /// (parameters; `let`, `var` and `const`, from the end of their statement to the end of their block).
 struct Names<'a> {
     words: Vec<&'a str>,
-    /// Local names, by block; those of a `for` are in an extra block around its body.
+    /// Local names, by block; a `for` has an extra block around its body for its own.
     scopes: Vec<Vec<&'a str>>,
     /// For each open block, the number of scopes that end with it.
     blocks: Vec<usize>,

@@ -322,7 +322,7 @@ pub struct Planned {
     pub plan: DevicePlan,
     /// The vertices whose values the device sends and receives.
     pub vertex_lists: Arc<VertexLists>,
-    /// The vertices of other devices whose values it holds; none if it holds those of all.
+    /// The vertices of other devices whose values it holds; `None` if it holds the values of all vertices.
     pub border: Option<Arc<Border>>,
 }
 

@@ -1,4 +1,4 @@
-//! Long-lived buffers: those of the graph, which outlive a run, and those of attributes.
+//! Long-lived buffers: the graph's, which outlive a run, and the attributes'.
 
 use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX};
 use super::sizes::{Holding, bit_bytes, device_bytes};
@@ -49,7 +49,7 @@ struct ListsBuffer {
 /// The buffers that all runs over a store share.
 pub struct GraphBuffers {
     degrees: Vec<wgpu::Buffer>,
-    /// The vertices whose values devices exchange, if not those of all.
+    /// The vertices whose values devices exchange; `None` if they exchange all values.
     lists: Option<ListsBuffer>,
     topologies: Vec<TopologyBuffers>,
     /// The vertices whose degrees are held, by chunks of 2^this, and whether these are in main memory.
@@ -111,7 +111,8 @@ impl GraphBuffers {
             && held == lists.map(|lists| described(lists, holding.border_size()))
     }
 
-    /// The vertices whose values devices exchange, if not those of all; of others' in the border, their places there.
+    /// The vertices whose values devices exchange, `None` if they exchange all values; for bordering vertices of others,
+    /// their places in the border.
     pub fn lists(&self) -> Option<&wgpu::Buffer> {
         self.lists.as_ref().map(|lists| &lists.buffer)
     }
@@ -133,8 +134,8 @@ impl GraphBuffers {
     }
 }
 
-/// The vertices whose degrees kernels read, the base-2 logarithm of those of a chunk, and whether they are in main
-/// memory.
+/// The vertices whose degrees kernels read, the base-2 logarithm of a chunk's vertices, and whether the degrees are in
+/// main memory.
 fn degrees_shape(plan: &DevicePlan, part: &Part) -> (Range<u64>, u32, bool) {
     let are_read = plan.degrees_bytes > 0 || plan.host_degrees;
     (if are_read { part.held(Role::Own) } else { 0..0 }, plan.chunk_vertices_log2, plan.host_degrees)
