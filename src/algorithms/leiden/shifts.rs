@@ -22,8 +22,8 @@ impl Sums {
     }
 }
 
-/// Changes of sums by a thread, which gathers a community's changes before it makes them: many moves are from and to few
-/// communities, and all threads would contend for these.
+/// Changes of sums by a thread, which gathers a community's changes before it makes them: many moves are from and to
+/// few communities, and all threads would contend for these.
 pub struct Shifts<'a> {
     sums: &'a Sums,
     /// A community, the change of its mass and of its size, which wrap.
