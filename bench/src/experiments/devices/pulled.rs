@@ -58,10 +58,11 @@ impl Kernel for Least<'_> {
 
 /// The same on GPUs.
 const WGSL: &str = "
-struct Record { least: u32 }
+// The complement of the least distance: a record of no edges is zero.
+struct Record { near: u32 }
 
 fn list_open(list: List) -> Record {
-    return Record(0xffffffffu);
+    return Record(0u);
 }
 
 fn list_gather(neighbour: u32) -> u32 {
@@ -74,20 +75,20 @@ fn list_edge(record: ptr<function, Record>, list: List, gathered: u32, weight: u
         length = weight;
     }
     // Sums that would exceed the largest number are that number.
-    (*record).least = min((*record).least, gathered + min(length, 0xffffffffu - gathered));
+    (*record).near = max((*record).near, 0xffffffffu - gathered - min(length, 0xffffffffu - gathered));
     return true;
 }
 
 fn list_join(a: Record, b: Record) -> Record {
-    return Record(min(a.least, b.least));
+    return Record(max(a.near, b.near));
 }
 
 fn list_shuffle(record: Record, mask: u32) -> Record {
-    return Record(subgroupShuffleXor(record.least, mask));
+    return Record(subgroupShuffleXor(record.near, mask));
 }
 
 fn list_close(record: Record, list: List) {
-    found_min(list.vertex, record.least);
+    found_min(list.vertex, 0xffffffffu - record.near);
 }
 
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
