@@ -129,8 +129,8 @@ impl<R: Record> Formatter<'_, R> {
         memory_bytes(self.naming.vertices(), self.naming.first().is_none())
     }
 
-    /// Numbers the vertices by their degrees. `each` passes the slots of all edges once whose source meets a condition; they are read if a
-    /// sample decides, or if the order follows them.
+    /// Numbers the vertices by their degrees. `each` passes the slots of all edges once whose source meets a condition;
+    /// they are read if a sample decides, or if the order follows them.
     pub(super) fn number(
         &self,
         list: Option<VertexList>,
