@@ -1,5 +1,5 @@
-//! Symmetrized edges: kept as they are, in one range of sources or in several, or moved to sorted files on the way, they
-//! become the same stores, byte for byte, as edges that are sorted in both directions from the beginning.
+//! Symmetrized edges: kept as they are, in one range of sources or in several, or moved to sorted files on the way.
+//! They become the same stores, byte for byte, as edges that are sorted in both directions from the beginning.
 
 use super::feed::{Feed, draws, small_pages};
 use super::seeded::{Made, try_made};
