@@ -46,8 +46,9 @@ impl RecordLayout {
     pub fn write(self, block: &mut [u8], at: usize, source: u32, dest: u32, weight: u32) {
         let key = u64::from(source) << self.dest_bits | u64::from(dest);
         let begin = at * self.record_bytes();
-        let record = &mut block[begin..begin + KEY_BYTES_MAX];
-        record.copy_from_slice(&key.to_le_bytes());
+        // As an array: copying a slice may become a call.
+        let record = block[begin..].first_chunk_mut::<KEY_BYTES_MAX>().expect("blocks end behind the last key");
+        *record = key.to_le_bytes();
         if self.weight_bytes > 0 {
             let begin = begin + self.key_bytes;
             block[begin..begin + WEIGHT_BYTES].copy_from_slice(&weight.to_le_bytes());

@@ -200,7 +200,7 @@ impl<R: Record> Formatter<'_, R> {
         place: &str,
         in_memory: impl FnOnce(Vec<K>, &mut Folding) -> std::result::Result<Folded<K, R>, TooLarge>,
     ) -> Result<Ingested<R>> {
-        let Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding, doubled } = ingested;
+        let Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding, doubled, .. } = ingested;
         let (Some(repeated), Some(weights)) = (self.options.repeated, self.options.layout.weights) else {
             return Err(Error::Invalid(format!("{place}: expected weights to be combined, found none")));
         };
@@ -219,7 +219,7 @@ impl<R: Record> Formatter<'_, R> {
             true => input_edges - self_loops_removed - edges.records(),
             false => folding.combined,
         };
-        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding, doubled })
+        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding, doubled, once: false })
     }
 
     /// Writes the combined records to a run of their own.

@@ -4,6 +4,7 @@ use super::ingest::{Ingested, ingest};
 use super::memory::Budget;
 use super::naming::Naming;
 use super::options::{FormatOptions, FormatReport, Repeated};
+use super::pairs::{self, Repetition};
 use super::reorder::Order;
 use super::seeded::Seeded;
 use super::source::OpenSource;
@@ -129,13 +130,18 @@ impl<'a, R: Record> Formatter<'a, R> {
             }
             Some(Repeated::Min) | None => self.ingest::<R>(source, open)?,
         };
-        let Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding, .. } = ingested;
+        let Ingested { edges, naming, input_edges, self_loops_removed, mut seen, rounding, once, .. } = ingested;
         let vertices = naming.vertices();
         (self.edges, self.naming) = (edges, naming);
-        self.budget.check(&self.known())?;
-        let (order, ids) = self.number_vertices()?;
+        let mut known = self.known();
+        known.records *= 1 + u64::from(once);
+        self.budget.check(&known)?;
+        let (mut pairs, found) = if once { self.unite_edges()? } else { (None, Repetition::default()) };
+        seen.both_ways += found.both_ways;
+        let (order, ids) = self.number_vertices(pairs.as_deref_mut())?;
         let mut part = None;
         let (out, edges) = match self.options.part {
+            _ if let Some(pairs) = pairs => self.write_pairs(pairs)?,
             Some(number) => {
                 let made = self.write_part(number)?;
                 part = Some(made.part);
@@ -145,26 +151,46 @@ impl<'a, R: Record> Formatter<'a, R> {
             None => self.write_lists(Direction::Out)?,
         };
         let own = self.destinations(part.as_ref());
+        self.count_repeated(found.repeated);
         let in_lists = if self.options.in_edges { Some(self.write_in_lists(edges, &own)?) } else { None };
         Ok(Made { order, ids, out, in_lists, part, vertices, edges, input_edges, self_loops_removed, seen, rounding })
     }
 
     /// Reads the source into a sorter.
     fn ingest<K: Record>(&self, source: Box<dyn EdgeSource>, open: &mut OpenSource<'_>) -> Result<Ingested<K>> {
-        let sorter = Sorter::new(&self.folder, self.budget.sort_bytes(), self.cancel.clone());
+        let sorter = self.unnumbered_sorter(self.budget.sort_bytes());
+        let once = pairs::is_possible::<K>(&*source, self.options)
+            .then(|| self.sorter(self.budget.once_bytes()).with_records(source.info().edges.unwrap_or(u64::MAX)));
+        // If there are more of them, they are sorted in both directions from the beginning.
+        let edges = source.info().edges.unwrap_or(0);
+        let once = once.filter(|once| edges <= once.room() as u64);
+        ingest::<K>(source, open, self.options, (sorter, once), self.progress, self.cancel)
+    }
+
+    /// A sorter of this much memory.
+    pub(super) fn sorter<K: Record>(&self, memory_bytes: u64) -> Sorter<K> {
+        Sorter::new(&self.folder, memory_bytes, self.cancel.clone())
+    }
+
+    /// A sorter of edges that are not renumbered yet.
+    pub(super) fn unnumbered_sorter<K: Record>(&self, memory_bytes: u64) -> Sorter<K> {
+        let sorter = self.sorter(memory_bytes);
         let sorter = if order::is_before_sorting(self.options) { sorter.unsorted() } else { sorter };
         // Edges are combined, and renumbered, where they are.
         let in_pieces = self.options.order == VertexOrder::Natural && !repeated::is_needed(self.options);
-        let sorter = if in_pieces { sorter.in_pieces() } else { sorter };
-        ingest::<K>(source, open, self.options, sorter, self.progress, self.cancel)
+        if in_pieces { sorter.in_pieces() } else { sorter }
     }
 
-    /// Renumbers the vertices if an order was requested, and writes the file of ids if one is needed.
-    fn number_vertices(&mut self) -> Result<(VertexOrder, Ids)> {
+    /// Renumbers the vertices if an order was requested, and writes the file of ids if one is needed. Edges are pairs,
+    /// if there are any.
+    fn number_vertices(&mut self, pairs: Option<&mut [R]>) -> Result<(VertexOrder, Ids)> {
         if self.options.order == VertexOrder::Natural {
             return Ok((VertexOrder::Natural, self.natural_ids()?));
         }
-        let order = self.reorder()?;
+        let order = match pairs {
+            Some(pairs) => self.reorder_pairs(pairs)?,
+            None => self.reorder()?,
+        };
         if let Some(encoding) = order.encoding {
             self.writer.set_encoding(encoding);
         }
@@ -207,7 +233,7 @@ impl<'a, R: Record> Formatter<'a, R> {
     }
 
     /// Writes the sorted edges as the lists of a direction. Also returns their number.
-    fn write_lists(&mut self, direction: Direction) -> Result<(TopologyManifest, u64)> {
+    pub(super) fn write_lists(&mut self, direction: Direction) -> Result<(TopologyManifest, u64)> {
         let known = self.known();
         let left = self.budget.left(known.map_bytes + self.budget.writing_bytes(&known));
         let batches_bytes = batches::memory_bytes(self.writer.layout()).filter(|&bytes| bytes <= left / BATCHES_PART);
@@ -284,10 +310,22 @@ impl<'a, R: Record> Formatter<'a, R> {
         beside_bytes: u64,
         rename: impl Fn(R) -> R + Sync,
     ) -> Result<Pieces<R>> {
+        self.sort_and_reduce_in_place(stage, records, (buckets, beside_bytes), rename, |_| ())
+    }
+
+    /// As [`sort_in_place`](Self::sort_in_place); and `reduce` leaves out records that have been sorted.
+    pub(super) fn sort_and_reduce_in_place(
+        &self,
+        stage: &str,
+        records: Vec<R>,
+        (buckets, beside_bytes): (&Buckets, u64),
+        rename: impl Fn(R) -> R + Sync,
+        reduce: impl Fn(&mut Vec<R>) + Sync,
+    ) -> Result<Pieces<R>> {
         // Each record is renumbered first, then sorted.
         self.progress.begin(stage, Some(2 * records.len() as u64), Unit::Edges);
         let passed = AtomicU64::new(0);
-        let sorted = partition::sort(records, buckets, beside_bytes, rename, |records| {
+        let sorted = partition::sort_and_reduce(records, buckets, beside_bytes, rename, reduce, |records| {
             let before = passed.fetch_add(records as u64, Ordering::Relaxed);
             self.progress.position(before + records as u64);
             self.cancel.check()

@@ -41,6 +41,8 @@ pub struct Ingested<R> {
     pub rounding: Rounding,
     /// Whether edges were mirrored although the input lists each of them at both ends.
     pub doubled: bool,
+    /// Whether the edges are those of the input, in memory, and their union with their reverses is still to be taken.
+    pub once: bool,
 }
 
 /// Reads the whole source into the sorter.
@@ -48,7 +50,7 @@ pub fn ingest<R: Record>(
     mut source: Box<dyn EdgeSource>,
     open: &mut OpenSource<'_>,
     options: &FormatOptions,
-    sorter: Sorter<R>,
+    (sorter, once): (Sorter<R>, Option<Sorter<R>>),
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<Ingested<R>> {
@@ -64,8 +66,11 @@ pub fn ingest<R: Record>(
         balance: has_both_ends.then(Balance::default),
         // Edges that a seed generates are mirrored one by one, wherever they are generated, and so are edges that are
         // combined with their reverses. Of an edge that is listed at both ends either may come first.
-        intake: match options.symmetrize && source.parts().is_none() && !repeated::is_needed(options) {
-            true => Intake::union(sorter),
+        intake: match is_union(&*source, options) {
+            true => match once {
+                Some(once) => Intake::once(once, sorter),
+                None => Intake::union(sorter),
+            },
             false => Intake::plain(sorter, info.mirror || options.symmetrize || has_order && has_both_ends),
         },
         doubled: has_order && has_both_ends,
@@ -101,6 +106,11 @@ pub fn ingest<R: Record>(
         other => other?,
     }
     ingest.finish(&input, open, options)
+}
+
+/// Whether edges are united with their reverses.
+pub fn is_union(source: &dyn EdgeSource, options: &FormatOptions) -> bool {
+    options.symmetrize && source.parts().is_none() && !repeated::is_needed(options)
 }
 
 /// Checks of the input as a whole, after it has been read.
@@ -250,6 +260,7 @@ impl<R: Record> Ingest<'_, R> {
         taken.resize_with(tasks, Taken::default);
         let mut done = 0;
         for round in chunk.chunks(tasks * TASK_EDGES) {
+            self.make_room(round.len()).map_err(|error| Fault { at: done, error })?;
             let rules = Rules {
                 space: self.space,
                 keep_loops: self.keep_loops,
@@ -283,6 +294,16 @@ impl<R: Record> Ingest<'_, R> {
         }
         self.taken = taken;
         Ok(())
+    }
+
+    /// Leaves edges as they are only while there is room for those that wait and for this many others.
+    fn make_room(&mut self, edges: usize) -> Result<()> {
+        let room = self.intake.room();
+        if room == usize::MAX || self.waiting.iter().map(Batch::len).sum::<usize>() + edges <= room {
+            return Ok(());
+        }
+        self.settle()?;
+        self.intake.unite()
     }
 
     /// Passes all edges that have been taken on to the intake.
@@ -389,12 +410,13 @@ impl<R: Record> Ingest<'_, R> {
         if self.space != IdSpace::Named && !insisted {
             check_proportion(input, self.space, naming.vertices(), self.input_edges)?;
         }
+        let once = matches!(&self.intake, Intake::Once { .. });
         let (edges, both_ways) = self.intake.finish()?;
         if self.balance.is_some_and(|balance| !balance.is_even()) {
             return Err(reverses::error(&edges, &naming, self.weights, &input.place, open, self.cancel));
         }
         let Self { input_edges, self_loops_removed, rounding, doubled, .. } = self;
         let seen = Seen { both_ways, left_out: self.left_out, ..self.survey.seen() };
-        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding, doubled })
+        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding, doubled, once })
     }
 }

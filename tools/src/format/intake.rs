@@ -3,6 +3,7 @@
 //! ```text
 //!  directed      u → v ─▶ sorter
 //!  mirrored      u → v ─▶ sorter: u → v, v → u           the input has each edge once, by its kind
+//!  symmetrized, in memory: as they are; the union is taken where they are (`pairs`)
 //!  symmetrized   u → v ─┬─ u ≤ v ─▶ ascending  (u, v) ─┬─▶ union ─▶ sorter: u → v, v → u
 //!                       └─ u > v ─▶ descending (v, u) ─┘
 //! ```
@@ -26,6 +27,8 @@ const BLOCK_RECORDS: usize = 1 << 14;
 pub enum Intake<R> {
     /// Every edge, and its reverse if `mirror`.
     Plain { sorter: Sorter<R>, mirror: bool },
+    /// Edges to be symmetrized, as they are as long as they fit in memory; then the union, with the settings of `both`.
+    Once { sorter: Sorter<R>, both: Sorter<R> },
     /// The union of the edges and their reverses.
     Union {
         /// Edges from the smaller to the larger vertex, and self-loops.
@@ -68,6 +71,11 @@ impl<R: Record> Batch<R> {
         self.descending.clear();
     }
 
+    /// The number of edges.
+    pub fn len(&self) -> usize {
+        self.edges.len() + self.descending.len()
+    }
+
     /// Adds an edge of the input.
     #[inline]
     pub fn push(&mut self, way: Way, source: u32, dest: u32, weight: u64) {
@@ -93,17 +101,61 @@ impl<R: Record> Intake<R> {
         Self::Union { ascending: part(), descending: part(), both: sorter.renewed().with_share(2) }
     }
 
+    /// Edges as they are in one sorter, which only collects, as long as they fit in its memory; otherwise their union
+    /// with their reverses, in that of another.
+    pub fn once(sorter: Sorter<R>, both: Sorter<R>) -> Self {
+        Self::Once { sorter: sorter.unsorted(), both }
+    }
+
     /// The sorter of the result.
     pub fn sorter(&self) -> &Sorter<R> {
         match self {
-            Self::Plain { sorter, .. } | Self::Union { both: sorter, .. } => sorter,
+            Self::Plain { sorter, .. } | Self::Once { sorter, .. } | Self::Union { both: sorter, .. } => sorter,
         }
+    }
+
+    /// The number of edges of the input for which there is room, if there must be room for all of them.
+    pub fn room(&self) -> usize {
+        match self {
+            Self::Once { sorter, .. } => sorter.room(),
+            Self::Plain { .. } | Self::Union { .. } => usize::MAX,
+        }
+    }
+
+    /// Moves edges that are kept as they are to a union.
+    ///
+    /// # Errors
+    /// Those of the sorters.
+    pub fn unite(&mut self) -> Result<()> {
+        let Self::Once { sorter, both } = self else { return Ok(()) };
+        let (sorter, both) = (std::mem::replace(sorter, both.renewed()), both.renewed());
+        let Collected::Memory(edges) = sorter.finish()? else {
+            unreachable!("edges are kept as they are only as long as there is room for them")
+        };
+        *self = Self::union_of(edges, both)?;
+        Ok(())
+    }
+
+    /// The union of edges and their reverses, in the memory of `both` and of the edges.
+    ///
+    /// # Errors
+    /// Those of the sorters.
+    pub fn union_of(edges: Vec<R>, both: Sorter<R>) -> Result<Self> {
+        let (mut union, mut batch) = (Self::union(both), Batch::default());
+        drain_from_end(edges, |edges| {
+            batch.clear();
+            for (source, dest, weight) in edges.iter().map(|edge| edge.parts()) {
+                batch.push(Way::Union, source, dest, weight);
+            }
+            union.extend(&batch)
+        })?;
+        Ok(union)
     }
 
     /// Which edges the sorters take.
     pub fn way(&self) -> Way {
         match self {
-            Self::Plain { mirror: false, .. } => Way::AsTheyAre,
+            Self::Plain { mirror: false, .. } | Self::Once { .. } => Way::AsTheyAre,
             Self::Plain { mirror: true, .. } => Way::Mirrored,
             Self::Union { .. } => Way::Union,
         }
@@ -115,7 +167,7 @@ impl<R: Record> Intake<R> {
     /// Those of [`Sorter::extend`].
     pub fn extend(&mut self, batch: &Batch<R>) -> Result<()> {
         match self {
-            Self::Plain { sorter, .. } => sorter.extend(&batch.edges),
+            Self::Plain { sorter, .. } | Self::Once { sorter, .. } => sorter.extend(&batch.edges),
             Self::Union { ascending, descending, .. } => {
                 ascending.extend(&batch.edges)?;
                 descending.extend(&batch.descending)
@@ -126,7 +178,7 @@ impl<R: Record> Intake<R> {
     /// Discards all edges.
     pub fn clear(&mut self) {
         match self {
-            Self::Plain { sorter, .. } => sorter.clear(),
+            Self::Plain { sorter, .. } | Self::Once { sorter, .. } => sorter.clear(),
             Self::Union { ascending, descending, .. } => {
                 ascending.clear();
                 descending.clear();
@@ -149,7 +201,7 @@ impl<R: Record> Intake<R> {
             })
         };
         match self {
-            Self::Plain { sorter, mirror: false } => each(sorter, &mut take),
+            Self::Plain { sorter, mirror: false } | Self::Once { sorter, .. } => each(sorter, &mut take),
             // Of an edge and its reverse one is taken: as many lead up as down.
             Self::Plain { sorter, mirror: true } => each(sorter, &mut |source, dest, weight| match source <= dest {
                 true => take(source, dest, weight),
@@ -162,13 +214,14 @@ impl<R: Record> Intake<R> {
         }
     }
 
-    /// The collected edges, and the number of edges whose reverse was in the input too.
+    /// The collected edges, and the number of edges whose reverse was in the input too, unless they are kept as they
+    /// are.
     ///
     /// # Errors
     /// Those of the sorters.
     pub fn finish(self) -> Result<(Collected<R>, u64)> {
         match self {
-            Self::Plain { sorter, .. } => Ok((sorter.finish()?, 0)),
+            Self::Plain { sorter, .. } | Self::Once { sorter, .. } => Ok((sorter.finish()?, 0)),
             Self::Union { ascending, descending, mut both } => {
                 let (ascending, descending) = (ascending.finish()?, descending.finish()?);
                 let met = union(&ascending, &descending, |record| {
@@ -181,6 +234,26 @@ impl<R: Record> Intake<R> {
             }
         }
     }
+}
+
+/// Records that are passed on at a time while the memory of those behind them is given back.
+const DRAINED_RECORDS: usize = 1 << 16;
+
+/// Passes all records, the last ones first, and gives back their memory on the way.
+///
+/// # Errors
+/// Those of `take`.
+pub fn drain_from_end<R: Record>(mut records: Vec<R>, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
+    let step = (records.len() / 32).max(DRAINED_RECORDS);
+    while !records.is_empty() {
+        let first = records.len().saturating_sub(DRAINED_RECORDS);
+        take(&records[first..])?;
+        records.truncate(first);
+        if records.capacity() - first > step {
+            records.shrink_to_fit();
+        }
+    }
+    Ok(())
 }
 
 /// Passes the union of two sorted collections in order: each record as often as in the collection that has it more

@@ -161,6 +161,14 @@ impl Budget {
         share.max(beside_tables / (1 + u64::from(self.collects_ids)))
     }
 
+    /// The memory of edges that are to be symmetrized, if they are kept as they are: their reverses are made later, a
+    /// range of sources at a time, in the rest.
+    pub fn once_bytes(&self) -> u64 {
+        let bytes = self.memory_bytes.saturating_sub(self.fixed_bytes());
+        let other_bytes = if self.collects_ids { id_map::share_of(self.memory_bytes) } else { bytes / 4 };
+        bytes.saturating_sub(other_bytes)
+    }
+
     /// The memory left by the program and `other_bytes`.
     pub fn left(&self, other_bytes: u64) -> u64 {
         self.memory_bytes.saturating_sub(BASE_BYTES + other_bytes)

@@ -27,6 +27,7 @@ mod memory;
 mod naming;
 mod options;
 mod order;
+mod pairs;
 mod part;
 mod plan;
 mod ranges;

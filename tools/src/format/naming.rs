@@ -52,6 +52,25 @@ impl Naming {
         self.map.as_ref().filter(|_| !self.translated)
     }
 
+    /// A number that all sorted ids are below.
+    pub fn ids_end(&self) -> u64 {
+        match &self.map {
+            Some(map) if !self.translated => map.span().unwrap_or(1 << 32),
+            _ => {
+                if self.translated {
+                    self.vertices
+                } else {
+                    self.first + self.vertices
+                }
+            }
+        }
+    }
+
+    /// Notes that sorted ids have been replaced by vertex numbers.
+    pub fn translate(&mut self) {
+        self.translated = true;
+    }
+
     /// Whether sorted ids are vertex numbers.
     pub fn is_translated(&self) -> bool {
         self.translated

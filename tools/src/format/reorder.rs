@@ -40,14 +40,22 @@ pub struct Order {
 }
 
 /// How vertices are numbered and lists written.
-struct Chosen {
+pub(super) struct Chosen {
     kind: VertexOrder,
     encoding: Option<Encoding>,
 }
 
+impl Chosen {
+    /// The order of vertices that has been chosen.
+    pub(super) fn order(self, vertices: Vec<u32>, by_id: bool) -> Order {
+        let Self { kind, encoding } = self;
+        Order { kind, vertices, by_id, encoding }
+    }
+}
+
 /// Returns an edge under other numbers.
 #[inline]
-fn renamed<R: Record>(record: R, name: impl Fn(u32) -> u32) -> R {
+pub(super) fn renamed<R: Record>(record: R, name: impl Fn(u32) -> u32) -> R {
     let (source, dest, weight) = record.parts();
     R::new(name(source), name(dest), weight)
 }
@@ -82,7 +90,7 @@ impl<R: Record> Formatter<'_, R> {
     }
 
     /// Whether degrees count edges at both of their ends.
-    fn counts_both(&self) -> bool {
+    pub(super) fn counts_both(&self) -> bool {
         match self.options.order {
             VertexOrder::Degree | VertexOrder::DegreeGroups => true,
             VertexOrder::Bfs => !self.mirrored,
@@ -121,16 +129,16 @@ impl<R: Record> Formatter<'_, R> {
         memory_bytes(self.naming.vertices(), self.naming.first().is_none())
     }
 
-    /// Numbers the vertices. `each` passes the slots of all edges once whose source meets a condition; they are read if a
-    /// sample decides, or if the order follows them.
-    fn number(
+    /// Numbers the vertices by their degrees. `each` passes the slots of all edges once whose source meets a condition;
+    /// they are read if a sample decides, or if the order follows them.
+    pub(super) fn number(
         &self,
         list: Option<VertexList>,
         slots: Slots<'_>,
-        degrees: Degrees,
+        counts: Vec<u32>,
         each: impl FnOnce(&(dyn Fn(u32) -> bool + Sync), &mut dyn FnMut(u32, u32)) -> Result<()>,
     ) -> Result<(Chosen, Numbering)> {
-        let (kind, counts) = (self.options.order, degrees.sum());
+        let kind = self.options.order;
         let as_asked = Chosen { kind, encoding: None };
         if let Some(mut list) = list {
             return Ok((as_asked, listed::number(&mut list, &self.naming, slots, counts, self.cancel)?));
@@ -183,7 +191,7 @@ impl<R: Record> Formatter<'_, R> {
             let (source, dest, _) = record.parts();
             Degrees::count(table, both, source, dest);
         })?;
-        let (chosen, numbering) = self.number(list, slots, degrees, |is_taken, take| {
+        let (chosen, numbering) = self.number(list, slots, degrees.sum(), |is_taken, take| {
             records.chunks(RECORDS_PER_STEP * rayon::current_num_threads()).try_for_each(|records| {
                 self.cancel.check()?;
                 let some = |part: &[R]| -> Vec<(u32, u32)> {
@@ -201,12 +209,11 @@ impl<R: Record> Formatter<'_, R> {
         let rename = |record| renamed(record, |slot| numbers[slot as usize]);
         let sorted = self.sort_in_place("sort by new numbers", records, &buckets, beside_bytes, rename)?;
         self.edges = Collected::Pieces(sorted);
-        let Chosen { kind, encoding } = chosen;
-        Ok(Order { kind, vertices: order, by_id, encoding })
+        Ok(chosen.order(order, by_id))
     }
 
     /// Processes all records in parallel, with one element of `own` for each thread.
-    fn each_part<T: Send>(
+    pub(super) fn each_part<T: Send>(
         &self,
         stage: &str,
         records: &mut [R],
@@ -242,7 +249,7 @@ impl<R: Record> Formatter<'_, R> {
             });
             Ok(())
         })?;
-        let (chosen, numbering) = self.number(list, slots, degrees, |is_taken, take| {
+        let (chosen, numbering) = self.number(list, slots, degrees.sum(), |is_taken, take| {
             let stage = if kind == VertexOrder::Bfs { "collect neighbours" } else { "sample lists" };
             let sampled = self.each_step(stage, |records| {
                 let ends = records.iter().map(|record| record.parts());
@@ -278,8 +285,7 @@ impl<R: Record> Formatter<'_, R> {
         let last = sort(run)?;
         self.edges = sorter.finish_runs(last)?;
         self.duplicates_removed = dropped;
-        let Chosen { kind, encoding } = chosen;
-        Ok(Order { kind, vertices: order, by_id, encoding })
+        Ok(chosen.order(order, by_id))
     }
 
     /// Passes all records, some at a time, without duplicates if those are removed. Returns the number of duplicates.

@@ -275,10 +275,15 @@ impl<R: Record> Formatter<'_, R> {
         let records = seeded.records_max(shape.steps);
         let known = Known { vertices: seeded.vertices, records, ..Known::default() };
         let numbers_bytes = numbered.numbers.as_ref().map_or(0, |numbers| size_of_val(&numbers[..]) as u64);
+        let left_bytes = self.budget.left(self.budget.writing_bytes(&known) + numbers_bytes);
+        Plan::new(shape, left_bytes, self.shared_bytes())
+    }
+
+    /// The memory of sorted lists that pages refer to, if they can refer to them at all.
+    pub(super) fn shared_bytes(&self) -> Option<u64> {
         let layout = self.writer.layout();
         let can_share = layout.encoding.is_packed() && layout.weights.is_none();
-        let shared_bytes = can_share.then(|| TopologyWriter::shared_bytes(layout));
-        Plan::new(shape, self.budget.left(self.budget.writing_bytes(&known) + numbers_bytes), shared_bytes)
+        can_share.then(|| TopologyWriter::shared_bytes(layout))
     }
 
     /// Sorts the edges and writes the lists of a direction. Also returns their number; `None`, before anything is
@@ -312,7 +317,7 @@ impl<R: Record> Formatter<'_, R> {
         }
         let again = again((0..ranges).map(|range| plan.ranges.sources(range)).collect());
         let input: &dyn Input = spilt.as_ref().map_or(&again, |spilt| spilt);
-        self.sort_and_write(&plan, input, seeded, direction).map(Some)
+        self.sort_and_write(&plan, input, (seeded.vertices, seeded.weights), direction).map(Some)
     }
 
     /// Writes all edges to a temporary file, by range.
@@ -326,11 +331,12 @@ impl<R: Record> Formatter<'_, R> {
         Ok(spilt)
     }
 
-    fn sort_and_write(
+    /// Sorts the edges of an input by a plan and writes their lists. Also returns their number.
+    pub(super) fn sort_and_write(
         &mut self,
         plan: &Plan,
         input: &dyn Input,
-        seeded: &Seeded<'_>,
+        (vertices, weights): (u64, Option<WeightType>),
         direction: Direction,
     ) -> Result<(TopologyManifest, u64)> {
         let stage = if direction == Direction::Out { "write out-lists" } else { "write in-lists" };
@@ -341,8 +347,8 @@ impl<R: Record> Formatter<'_, R> {
         let work = Work {
             ranges: &plan.ranges,
             input,
-            vertices: seeded.vertices,
-            weights: seeded.weights,
+            vertices,
+            weights,
             unique: self.options.remove_duplicates,
             shares: PackedParameters::of(self.writer.layout().encoding).filter(|_| plan.shares),
             threads: plan.threads,
@@ -362,7 +368,7 @@ impl<R: Record> Formatter<'_, R> {
         })?;
         self.duplicates_removed = dropped;
         drop(memory);
-        let summary = self.end_lists(lists, seeded.vertices)?;
+        let summary = self.end_lists(lists, vertices)?;
         self.progress.end();
         Ok((summary, edges))
     }

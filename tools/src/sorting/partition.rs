@@ -50,9 +50,25 @@ impl<R: Record> Pieces<R> {
         self.records.len() as u64
     }
 
-    /// The records, in any order.
+    /// The records, in any order, if none were left out.
     pub fn into_records(self) -> Vec<R> {
         self.records
+    }
+
+    /// The records of all pieces, in any order, in the same allocation.
+    pub fn into_compact(self) -> Vec<R> {
+        let Self { mut records, mut pieces } = self;
+        pieces.sort_unstable_by_key(|piece| piece.start);
+        let mut end = 0;
+        for piece in pieces {
+            let count = piece.len();
+            if piece.start > end {
+                records.copy_within(piece, end);
+            }
+            end += count;
+        }
+        records.truncate(end);
+        records
     }
 
     /// The allocation, empty.
@@ -185,10 +201,26 @@ struct Piece {
 /// # Errors
 /// Those of `advance`.
 pub fn sort<R: Record>(
+    records: Vec<R>,
+    buckets: &Buckets,
+    beside_bytes: u64,
+    rename: impl Fn(R) -> R + Sync,
+    advance: impl Fn(usize) -> Result<()> + Sync,
+) -> Result<Pieces<R>> {
+    sort_and_reduce(records, buckets, beside_bytes, rename, |_| (), advance)
+}
+
+/// As [`sort`]; and `reduce` may leave out and change records that have been sorted: some consecutive ones at a time,
+/// with all those of a source. It may not add any.
+///
+/// # Errors
+/// Those of `advance`.
+pub fn sort_and_reduce<R: Record>(
     mut records: Vec<R>,
     buckets: &Buckets,
     beside_bytes: u64,
     rename: impl Fn(R) -> R + Sync,
+    reduce: impl Fn(&mut Vec<R>) + Sync,
     advance: impl Fn(usize) -> Result<()> + Sync,
 ) -> Result<Pieces<R>> {
     let threads = buckets.threads::<R>(records.len(), beside_bytes);
@@ -197,42 +229,53 @@ pub fn sort<R: Record>(
             some.iter_mut().for_each(|record| *record = rename(*record));
             advance(some.len())
         })?;
-        return sort_whole(records, &advance);
+        return sort_whole(records, &reduce, &advance);
     }
     let part_records = records.len().div_ceil(threads).max(1);
     let parts = records.par_chunks_mut(part_records).enumerate();
     let parts = parts.map(|(at, part)| partition(part, at * part_records, buckets, &rename, &advance));
     let mut pieces: Vec<Piece> = parts.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-    if !sort_buckets(&mut records, buckets, &pieces, threads, &advance)? {
-        return sort_whole(records, &advance);
-    }
+    let Some(mut kept) = sort_buckets(&mut records, buckets, &pieces, threads, (&reduce, &advance))? else {
+        return sort_whole(records, &reduce, &advance);
+    };
     pieces.sort_by_key(|piece| piece.bucket);
-    let pieces = pieces.into_iter().map(|piece| piece.start..piece.start + piece.records).collect();
+    let filled = |piece: Piece| {
+        let records = piece.records.min(kept[piece.bucket]);
+        kept[piece.bucket] -= records;
+        piece.start..piece.start + records
+    };
+    let pieces = pieces.into_iter().map(filled).filter(|piece| !piece.is_empty()).collect();
     Ok(Pieces { records, pieces })
 }
 
 /// Sorts renumbered records without more memory.
-fn sort_whole<R: Record>(mut records: Vec<R>, advance: &impl Fn(usize) -> Result<()>) -> Result<Pieces<R>> {
+fn sort_whole<R: Record>(
+    mut records: Vec<R>,
+    reduce: &impl Fn(&mut Vec<R>),
+    advance: &impl Fn(usize) -> Result<()>,
+) -> Result<Pieces<R>> {
     advance(0)?;
     radix_sort(&mut records);
     advance(records.len())?;
+    reduce(&mut records);
     let pieces = (0..records.len()).step_by(RECORDS_PER_CHECK);
     let pieces = pieces.map(|start| start..records.len().min(start + RECORDS_PER_CHECK)).collect();
     Ok(Pieces { records, pieces })
 }
 
-/// Sorts each bucket in its pieces, unless one is larger than there is memory for: then returns false.
+/// Sorts each bucket in its pieces and returns how many records of each are left, unless a bucket is larger than there
+/// is memory for.
 fn sort_buckets<R: Record>(
     mut records: &mut [R],
     buckets: &Buckets,
     pieces: &[Piece],
     threads: usize,
-    advance: &(impl Fn(usize) -> Result<()> + Sync),
-) -> Result<bool> {
+    (reduce, advance): (&(impl Fn(&mut Vec<R>) + Sync), &(impl Fn(usize) -> Result<()> + Sync)),
+) -> Result<Option<Vec<usize>>> {
     let mut sizes = vec![0; buckets.count()];
     pieces.iter().for_each(|piece| sizes[piece.bucket] += piece.records);
     if sizes.iter().any(|&size| size > buckets.records_max) {
-        return Ok(false);
+        return Ok(None);
     }
     let mut slices: Vec<Vec<&mut [R]>> = Vec::new();
     slices.resize_with(buckets.count(), Vec::new);
@@ -242,16 +285,19 @@ fn sort_buckets<R: Record>(
         records = rest;
     }
     // Each thread has its own memory, and takes one bucket after another.
-    let work = Mutex::new(slices.into_iter().enumerate());
+    let work = Mutex::new(slices.into_iter().zip(&mut sizes).enumerate());
     let next = || work.lock().expect("no thread panics while it takes a bucket").next();
     (0..threads).into_par_iter().try_for_each(|_| {
         let mut scratch = Scratch::default();
-        while let Some((bucket, slices)) = next() {
-            advance(scratch.sort(slices, buckets.firsts[bucket], buckets.vertices))?;
+        while let Some((bucket, (slices, size))) = next() {
+            let sorted =
+                std::mem::replace(size, scratch.sort(slices, (buckets.firsts[bucket], buckets.vertices), reduce));
+            advance(sorted)?;
         }
         Ok(())
     })?;
-    Ok(true)
+    drop(work);
+    Ok(Some(sizes))
 }
 
 /// Renumbers the records of a part, and orders them by bucket in blocks. Returns the pieces by position; `offset` is
@@ -308,16 +354,18 @@ impl<R> Default for Scratch<R> {
 }
 
 impl<R: Record> Scratch<R> {
-    /// Sorts the records of all slices together, whose sources are `first` or larger. Returns their number.
-    fn sort(&mut self, slices: Vec<&mut [R]>, first: u32, vertices: u64) -> usize {
+    /// Sorts the records of all slices together, whose sources are `first` or larger and whose dests are below
+    /// `vertices`. Returns the number of those that `reduce` leaves.
+    fn sort(&mut self, slices: Vec<&mut [R]>, (first, vertices): (u32, u64), reduce: &impl Fn(&mut Vec<R>)) -> usize {
         self.records.clear();
         self.records.reserve_exact(slices.iter().map(|slice| slice.len()).sum());
         slices.iter().for_each(|slice| self.records.extend_from_slice(slice));
         self.sort_records(first, vertices);
+        reduce(&mut self.records);
         let mut rest = &self.records[..];
         for slice in slices {
-            let (some, after) = rest.split_at(slice.len());
-            slice.copy_from_slice(some);
+            let (some, after) = rest.split_at(slice.len().min(rest.len()));
+            slice[..some.len()].copy_from_slice(some);
             rest = after;
         }
         self.records.len()

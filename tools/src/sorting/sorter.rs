@@ -72,6 +72,17 @@ impl<R: Record> Sorter<R> {
         Self { records_max: (self.records_max / parts).max(RECORDS_MIN), ..self }
     }
 
+    /// Takes at most this many records, or the fewest that justify files.
+    pub fn with_records(self, records: u64) -> Self {
+        let records = usize::try_from(records).unwrap_or(usize::MAX);
+        Self { records_max: self.records_max.min(records.max(RECORDS_MIN)), ..self }
+    }
+
+    /// The number of records for which there is room in memory.
+    pub fn room(&self) -> usize {
+        self.records_max.saturating_sub(self.buffer.len())
+    }
+
     /// The folder of its runs.
     pub fn folder(&self) -> &Path {
         &self.folder

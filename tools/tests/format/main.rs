@@ -25,3 +25,4 @@ mod scratch;
 mod shards;
 #[path = "../../../formats/tests/store/spec_reader.rs"]
 mod spec_reader;
+mod symmetrized;

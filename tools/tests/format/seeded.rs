@@ -11,7 +11,7 @@ use topostream_tools::format::{FormatOptions, FormatReport, OrderFrom, format};
 use topostream_tools::generate::{Grid, RandomWeights, Rmat, Uniform};
 use topostream_tools::progress::{Cancel, Progress, Unit};
 
-type Open<'a> = &'a dyn Fn() -> Box<dyn EdgeSource>;
+pub(super) type Open<'a> = &'a dyn Fn() -> Box<dyn EdgeSource>;
 
 /// A source without its parts; if it is to be symmetrized, it says that each edge is given once.
 struct Stream(Box<dyn EdgeSource>, SourceInfo);
@@ -51,17 +51,17 @@ impl Progress for Stages {
 }
 
 /// The outcome of formatting, and all files.
-struct Made {
-    report: FormatReport,
-    stages: Vec<String>,
-    files: BTreeMap<String, Vec<u8>>,
+pub(super) struct Made {
+    pub(super) report: FormatReport,
+    pub(super) stages: Vec<String>,
+    pub(super) files: BTreeMap<String, Vec<u8>>,
 }
 
 fn made(open: Open<'_>, options: &FormatOptions) -> Made {
     try_made(open, options).unwrap()
 }
 
-fn try_made(open: Open<'_>, options: &FormatOptions) -> Result<Made> {
+pub(super) fn try_made(open: Open<'_>, options: &FormatOptions) -> Result<Made> {
     let (folder, stages) = (tempfile::tempdir().unwrap(), Stages::default());
     let report = format(&mut || Ok(open()), folder.path(), options, &stages, &Cancel::default())?;
     open_and_verify(folder.path()).unwrap();
