@@ -27,8 +27,8 @@ var<workgroup> sorted_numbers: vec2<u32>;
 // Values plus one, and their numbers: two of 16 bits a word.
 var<workgroup> keys: array<atomic<u32>, SLOTS>;
 var<workgroup> numbers: array<atomic<u32>, SLOTS / 2u>;
-// For each group of threads, whether its list is counted.
-var<workgroup> is_counted: array<atomic<u32>, FINDERS>;
+// For each group of threads, 1 if its list is counted.
+var<workgroup> wanted_lists: array<atomic<u32>, FINDERS>;
 // Whether a value has found no slot.
 var<workgroup> overflow: atomic<u32>;
 // A number that all threads need.
@@ -98,7 +98,7 @@ fn slots_for(length: u32) -> u32 {
 }
 
 // A part of the values, by the hash: one of `parts`, a power of two.
-struct PartOf {
+struct Portion {
     part: u32,
     parts: u32,
 }
@@ -114,11 +114,11 @@ fn table_clear(base: u32, slots: u32, first: u32, stride: u32) {
 }
 
 // Counts a value, in a part of the table and if it is in a part of the values. False if it has found no slot.
-fn table_add(base: u32, slots: u32, of: PartOf, value: u32) -> bool {
+fn table_add(base: u32, slots: u32, portion: Portion, value: u32) -> bool {
     // Knuth's multiplicative hash. Its 32 bits are those of the slot, of the part, and others: with 2^20 parts each
     // value has a slot of its own.
     let hash = value * 2654435761u;
-    if value == NO_VALUE || ((hash >> (countLeadingZeros(of.parts) - 11u)) & (of.parts - 1u)) != of.part {
+    if value == NO_VALUE || ((hash >> (countLeadingZeros(portion.parts) - 11u)) & (portion.parts - 1u)) != portion.part {
         return true;
     }
     var slot = hash >> (countLeadingZeros(slots) + 1u);
@@ -141,11 +141,11 @@ fn table_add(base: u32, slots: u32, of: PartOf, value: u32) -> bool {
     return false;
 }
 
-fn table_add_four(base: u32, slots: u32, of: PartOf, values: vec4<u32>) -> bool {
-    let x = table_add(base, slots, of, values.x);
-    let y = table_add(base, slots, of, values.y);
-    let z = table_add(base, slots, of, values.z);
-    let w = table_add(base, slots, of, values.w);
+fn table_add_four(base: u32, slots: u32, portion: Portion, values: vec4<u32>) -> bool {
+    let x = table_add(base, slots, portion, values.x);
+    let y = table_add(base, slots, portion, values.y);
+    let z = table_add(base, slots, portion, values.z);
+    let w = table_add(base, slots, portion, values.w);
     return x && y && z && w;
 }
 
@@ -193,7 +193,7 @@ fn take_middle(page: BatchPage, first_slot: u32, at: u32, lane: u32) {
     table_clear(base, slots, own, MIDDLE_LANES);
     if own == 0u {
         found_begin(group);
-        atomicStore(&is_counted[group], 0u);
+        atomicStore(&wanted_lists[group], 0u);
     }
     workgroupBarrier();
     let n = begin + own;
@@ -201,21 +201,21 @@ fn take_middle(page: BatchPage, first_slot: u32, at: u32, lane: u32) {
     if n < end {
         first = values_at(page, n, MIDDLE_LANES, end);
         if first.needed || is_needed(page, n + 4u * MIDDLE_LANES, MIDDLE_LANES, end) {
-            atomicStore(&is_counted[group], 1u);
+            atomicStore(&wanted_lists[group], 1u);
         }
     }
     workgroupBarrier();
     var best = Frequent(NO_VALUE, 0u);
-    if atomicLoad(&is_counted[group]) != 0u {
+    if atomicLoad(&wanted_lists[group]) != 0u {
         // Half of the slots stay free: every value finds one.
-        table_add_four(base, slots, PartOf(0u, 1u), first.values);
+        table_add_four(base, slots, Portion(0u, 1u), first.values);
         // rounds: 1.
         for (var more = n + 4u * MIDDLE_LANES; more < end; more += 4u * MIDDLE_LANES) {
-            table_add_four(base, slots, PartOf(0u, 1u), values_at(page, more, MIDDLE_LANES, end).values);
+            table_add_four(base, slots, Portion(0u, 1u), values_at(page, more, MIDDLE_LANES, end).values);
         }
     }
     workgroupBarrier();
-    if atomicLoad(&is_counted[group]) != 0u {
+    if atomicLoad(&wanted_lists[group]) != 0u {
         best = table_best(base, slots, own, MIDDLE_LANES, best);
     }
     let value = found_together(group, best);
@@ -226,14 +226,14 @@ fn take_middle(page: BatchPage, first_slot: u32, at: u32, lane: u32) {
 
 // Counts a part of the values of a list with all threads; `first` are the thread's first ones. False if one has found
 // no slot.
-fn count_part(page: BatchPage, slots: u32, of: PartOf, first: Values, n: u32, end: u32) -> bool {
-    var fits = table_add_four(0u, slots, of, first.values);
+fn count_part(page: BatchPage, slots: u32, portion: Portion, first: Values, n: u32, end: u32) -> bool {
+    var fits = table_add_four(0u, slots, portion, first.values);
     // rounds: edges of a list / 1024: 63.
     for (var more = n + 4u * WORKGROUP; fits && more < end; more += 4u * WORKGROUP) {
         if atomicLoad(&overflow) != 0u {
             break;
         }
-        fits = table_add_four(0u, slots, of, values_at(page, more, WORKGROUP, end).values);
+        fits = table_add_four(0u, slots, portion, values_at(page, more, WORKGROUP, end).values);
     }
     return fits;
 }
@@ -242,7 +242,7 @@ fn count_part(page: BatchPage, slots: u32, of: PartOf, first: Values, n: u32, en
 fn take_long(page: BatchPage, vertex: u32, begin: u32, end: u32, lane: u32) {
     if lane == 0u {
         found_begin(0u);
-        atomicStore(&is_counted[0], 0u);
+        atomicStore(&wanted_lists[0], 0u);
     }
     workgroupBarrier();
     let n = begin + lane;
@@ -250,27 +250,27 @@ fn take_long(page: BatchPage, vertex: u32, begin: u32, end: u32, lane: u32) {
     if n < end {
         first = values_at(page, n, WORKGROUP, end);
         if first.needed || is_needed(page, n + 4u * WORKGROUP, WORKGROUP, end) {
-            atomicStore(&is_counted[0], 1u);
+            atomicStore(&wanted_lists[0], 1u);
         }
     }
     workgroupBarrier();
     if lane == 0u {
-        shared_number = atomicLoad(&is_counted[0]);
+        shared_number = atomicLoad(&wanted_lists[0]);
     }
     if workgroupUniformLoad(&shared_number) == 0u {
         return;
     }
     let slots = slots_for(end - begin);
-    var of = PartOf(0u, 1u);
+    var portion = Portion(0u, 1u);
     var best = Frequent(NO_VALUE, 0u);
     // rounds: parts, and those that had to be divided: 128.
-    while of.part < of.parts {
+    while portion.part < portion.parts {
         table_clear(0u, slots, lane, WORKGROUP);
         if lane == 0u {
             atomicStore(&overflow, 0u);
         }
         workgroupBarrier();
-        if !count_part(page, slots, of, first, n, end) {
+        if !count_part(page, slots, portion, first, n, end) {
             atomicStore(&overflow, 1u);
         }
         workgroupBarrier();
@@ -279,10 +279,10 @@ fn take_long(page: BatchPage, vertex: u32, begin: u32, end: u32, lane: u32) {
         }
         if workgroupUniformLoad(&shared_number) != 0u {
             // The parts before this one are as many parts again.
-            of = PartOf(2u * of.part, 2u * of.parts);
+            portion = Portion(2u * portion.part, 2u * portion.parts);
         } else {
             best = table_best(0u, slots, lane, WORKGROUP, best);
-            of.part += 1u;
+            portion.part += 1u;
         }
     }
     let value = found_together(0u, best);
