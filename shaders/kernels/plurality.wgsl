@@ -9,7 +9,7 @@
 
 // Maximum length of a list for one thread.
 const SHORT_MAX = 8u;
-// Threads for a list of middle length.
+// Threads for a list of middle length: those of a workgroup / FINDERS.
 const MIDDLE_LANES = 32u;
 // Maximum length of a list for these.
 const MIDDLE_MAX = 256u;
@@ -141,12 +141,14 @@ fn table_add(base: u32, slots: u32, portion: Portion, value: u32) -> bool {
     return false;
 }
 
-fn table_add_four(base: u32, slots: u32, portion: Portion, values: vec4<u32>) -> bool {
-    let x = table_add(base, slots, portion, values.x);
-    let y = table_add(base, slots, portion, values.y);
-    let z = table_add(base, slots, portion, values.z);
-    let w = table_add(base, slots, portion, values.w);
-    return x && y && z && w;
+fn table_add_four(base: u32, slots: u32, portion: Portion, four: vec4<u32>) -> bool {
+    var values = four;
+    var fits = true;
+    // rounds: 4.
+    for (var i = 0u; i < 4u; i += 1u) {
+        fits = table_add(base, slots, portion, values[i]) && fits;
+    }
+    return fits;
 }
 
 // The best value of a thread's pairs of slots and `before`.
@@ -165,112 +167,73 @@ fn table_best(base: u32, slots: u32, first: u32, stride: u32, before: Frequent) 
     return best;
 }
 
-// Whether the list is counted because of a thread's neighbours first, first + stride, … below end. As a rule the first
-// few decide, or none.
-fn is_needed(page: BatchPage, begin: u32, stride: u32, end: u32) -> bool {
-    var needed = false;
-    // rounds: edges of a thread / 4: 64.
-    for (var n = begin; !needed && n < end; n += 4u * stride) {
-        needed = values_at(page, n, stride, end).needed;
-    }
-    return needed;
+// A thread's share of a list that `lanes` threads have: its neighbours first, first + lanes, … below end.
+struct Share {
+    first: u32,
+    end: u32,
+    lanes: u32,
 }
 
-// Takes the list at a place of `sorted`, or none, with the thread's group of 32. In uniform control flow.
-fn take_middle(page: BatchPage, first_slot: u32, at: u32, lane: u32) {
-    let group = lane / MIDDLE_LANES;
-    let own = lane % MIDDLE_LANES;
-    var slot = 0u;
-    var begin = 0u;
-    var end = 0u;
-    if at < sorted_numbers.x {
-        slot = sorted[at];
-        begin = begins[slot];
-        end = begins[slot + 1u];
+// A thread's first four values, and whether its list is counted because of the thread's share: as a rule because of
+// these, or not at all.
+fn first_values(page: BatchPage, share: Share) -> Values {
+    var all = Values(vec4<u32>(NO_VALUE), false);
+    // rounds: edges of a thread / 4: 64.
+    for (var n = share.first; !all.needed && n < share.end; n += 4u * share.lanes) {
+        let more = values_at(page, n, share.lanes, share.end);
+        all.needed = more.needed;
+        if n == share.first {
+            all.values = more.values;
+        }
     }
-    let slots = slots_for(end - begin);
-    let base = group * (SLOTS / FINDERS);
-    table_clear(base, slots, own, MIDDLE_LANES);
+    return all;
+}
+
+// Counts a portion of a thread's share, of which it has the first four values. False if one has found no slot.
+fn count_portion(page: BatchPage, share: Share, base: u32, slots: u32, portion: Portion, first: vec4<u32>) -> bool {
+    var fits = true;
+    // rounds: edges of a thread / 4: 64.
+    for (var n = share.first; fits && n < share.end; n += 4u * share.lanes) {
+        var values = first;
+        if n != share.first {
+            if atomicLoad(&overflow) != 0u {
+                break;
+            }
+            values = values_at(page, n, share.lanes, share.end).values;
+        }
+        fits = table_add_four(base, slots, portion, values);
+    }
+    return fits;
+}
+
+// Takes a list for each group of `lanes` threads, which may be empty. In uniform control flow.
+fn take_lists(page: BatchPage, vertex: u32, begin: u32, end: u32, lanes: u32, lane: u32) {
+    let group = lane / lanes;
+    let own = lane % lanes;
     if own == 0u {
         found_begin(group);
         atomicStore(&wanted_lists[group], 0u);
     }
     workgroupBarrier();
-    let n = begin + own;
-    var first = Values(vec4<u32>(NO_VALUE), false);
-    if n < end {
-        first = values_at(page, n, MIDDLE_LANES, end);
-        if first.needed || is_needed(page, n + 4u * MIDDLE_LANES, MIDDLE_LANES, end) {
-            atomicStore(&wanted_lists[group], 1u);
-        }
+    let share = Share(begin + own, end, lanes);
+    let first = first_values(page, share);
+    if first.needed {
+        atomicStore(&wanted_lists[group], 1u);
     }
-    workgroupBarrier();
+    // A list of middle length leaves half of its slots free: its values have room.
+    let slots = min(slots_for(end - begin), SLOTS / (WORKGROUP / lanes));
+    let base = group * (SLOTS / (WORKGROUP / lanes));
     var best = Frequent(NO_VALUE, 0u);
-    if atomicLoad(&wanted_lists[group]) != 0u {
-        // Half of the slots stay free: every value finds one.
-        table_add_four(base, slots, Portion(0u, 1u), first.values);
-        // rounds: 1.
-        for (var more = n + 4u * MIDDLE_LANES; more < end; more += 4u * MIDDLE_LANES) {
-            table_add_four(base, slots, Portion(0u, 1u), values_at(page, more, MIDDLE_LANES, end).values);
-        }
-    }
-    workgroupBarrier();
-    if atomicLoad(&wanted_lists[group]) != 0u {
-        best = table_best(base, slots, own, MIDDLE_LANES, best);
-    }
-    let value = found_together(group, best);
-    if own == 0u && value != NO_VALUE {
-        list_plurality(page.start_vertex + first_slot + slot, value);
-    }
-}
-
-// Counts a part of the values of a list with all threads; `first` are the thread's first ones. False if one has found
-// no slot.
-fn count_part(page: BatchPage, slots: u32, portion: Portion, first: Values, n: u32, end: u32) -> bool {
-    var fits = table_add_four(0u, slots, portion, first.values);
-    // rounds: edges of a list / 1024: 63.
-    for (var more = n + 4u * WORKGROUP; fits && more < end; more += 4u * WORKGROUP) {
-        if atomicLoad(&overflow) != 0u {
-            break;
-        }
-        fits = table_add_four(0u, slots, portion, values_at(page, more, WORKGROUP, end).values);
-    }
-    return fits;
-}
-
-// Takes a list with all threads. In uniform control flow.
-fn take_long(page: BatchPage, vertex: u32, begin: u32, end: u32, lane: u32) {
-    if lane == 0u {
-        found_begin(0u);
-        atomicStore(&wanted_lists[0], 0u);
-    }
-    workgroupBarrier();
-    let n = begin + lane;
-    var first = Values(vec4<u32>(NO_VALUE), false);
-    if n < end {
-        first = values_at(page, n, WORKGROUP, end);
-        if first.needed || is_needed(page, n + 4u * WORKGROUP, WORKGROUP, end) {
-            atomicStore(&wanted_lists[0], 1u);
-        }
-    }
-    workgroupBarrier();
-    if lane == 0u {
-        shared_number = atomicLoad(&wanted_lists[0]);
-    }
-    if workgroupUniformLoad(&shared_number) == 0u {
-        return;
-    }
-    let slots = slots_for(end - begin);
     var portion = Portion(0u, 1u);
-    var best = Frequent(NO_VALUE, 0u);
-    // rounds: parts, and those that had to be divided: 128.
+    // rounds: portions, and those that had to be divided: 128.
     while portion.part < portion.parts {
-        table_clear(0u, slots, lane, WORKGROUP);
+        table_clear(base, slots, own, lanes);
         if lane == 0u {
             atomicStore(&overflow, 0u);
         }
         workgroupBarrier();
-        if !count_part(page, slots, portion, first, n, end) {
+        let is_wanted = atomicLoad(&wanted_lists[group]) != 0u;
+        if is_wanted && !count_portion(page, share, base, slots, portion, first.values) {
             atomicStore(&overflow, 1u);
         }
         workgroupBarrier();
@@ -278,15 +241,15 @@ fn take_long(page: BatchPage, vertex: u32, begin: u32, end: u32, lane: u32) {
             shared_number = atomicLoad(&overflow);
         }
         if workgroupUniformLoad(&shared_number) != 0u {
-            // The parts before this one are as many parts again.
+            // The portions before this one are twice as many now.
             portion = Portion(2u * portion.part, 2u * portion.parts);
         } else {
-            best = table_best(0u, slots, lane, WORKGROUP, best);
+            best = table_best(base, slots, own, lanes, best);
             portion.part += 1u;
         }
     }
-    let value = found_together(0u, best);
-    if lane == 0u {
+    let value = found_together(group, best);
+    if own == 0u && value != NO_VALUE {
         list_plurality(vertex, value);
     }
 }
@@ -329,21 +292,22 @@ fn take_small(page: BatchPage, first_slot: u32, lane: u32) {
         sorted_numbers = vec2<u32>(atomicLoad(&sorted_counts[0]), atomicLoad(&sorted_counts[1]));
     }
     let waiting = workgroupUniformLoad(&sorted_numbers);
-    // rounds: lists of a unit / 8: 32.
-    for (var at = 0u; at < waiting.x; at += FINDERS) {
-        take_middle(page, first_slot, at + lane / MIDDLE_LANES, lane);
-    }
+    let rounds = (waiting.x + FINDERS - 1u) / FINDERS;
     // rounds: lists of a unit: 256.
-    for (var at = 0u; at < waiting.y; at += 1u) {
-        let slot = workgroupUniformLoad(&sorted[WORKGROUP - 1u - at]);
-        let begin = workgroupUniformLoad(&begins[slot]);
-        let end = workgroupUniformLoad(&begins[slot + 1u]);
+    for (var round = 0u; round < rounds + waiting.y; round += 1u) {
+        let is_middle = round < rounds;
+        let lanes = select(WORKGROUP, MIDDLE_LANES, is_middle);
+        let at = select(WORKGROUP - 1u - (round - rounds), round * FINDERS + lane / MIDDLE_LANES, is_middle);
+        let is_list = !is_middle || at < waiting.x;
+        let slot = select(0u, sorted[at], is_list);
+        let begin = begins[slot];
+        var end = select(begin, begins[slot + 1u], is_list);
         let vertex = page.start_vertex + first_slot + slot;
-        if end - begin <= PLURALITY_MAX {
-            take_long(page, vertex, begin, end, lane);
-        } else {
+        if end - begin > PLURALITY_MAX {
             take_entry(page, list_here(vertex, end - begin, false), begin + lane, end, WORKGROUP, lane);
+            end = begin;
         }
+        take_lists(page, vertex, begin, end, lanes, lane);
     }
 }
 

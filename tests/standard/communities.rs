@@ -104,9 +104,11 @@ fn lists_of_every_length() {
     for (all, page_bytes) in [(&some[..], 64 << 10), (&some[..], 4 << 10), (&long[..], 1 << 20)] {
         let graph = lengths(all);
         let layout = Layout { page_bytes, ..small_pages(Encoding::VertexId).layout };
-        let orders: &[VertexOrder] = if page_bytes > 64 << 10 { &[VertexOrder::Natural] } else { &[VertexOrder::Natural, VertexOrder::Degree] };
+        let orders: &[VertexOrder] =
+            if page_bytes > 64 << 10 { &[VertexOrder::Natural] } else { &[VertexOrder::Natural, VertexOrder::Degree] };
         for &order in orders {
-            let options = FormatOptions { symmetrize: true, layout, order, ..small_pages(Encoding::VertexId) };
+            let options =
+                FormatOptions { symmetrize: true, layout: layout.clone(), order, ..small_pages(Encoding::VertexId) };
             let (store, expected) = (TestStore::new(&graph, &options), communities(&graph.symmetrized(), 4, false));
             let options = engine_options(None, 2, FETCHERS[1]).with_memory_bytes(1 << 30);
             for device in [adapter::device(), DeviceChoice::Cpu] {
@@ -114,7 +116,8 @@ fn lists_of_every_length() {
                 let run = LabelPropagation::run(&engine, 4, None, &mut |_| {}).unwrap();
                 assert_eq!(run.report.steps.len(), 4, "one range");
                 let found = found(&engine, &run).unwrap();
-                let wrong = found.column("community").iter().zip(&expected).position(|(found, expected)| found != expected);
+                let wrong =
+                    found.column("community").iter().zip(&expected).position(|(found, expected)| found != expected);
                 assert_eq!(wrong, None, "{device}, {page_bytes}, {order:?}");
             }
         }

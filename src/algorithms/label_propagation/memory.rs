@@ -5,8 +5,8 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::model::algorithm::Algorithm;
 use crate::pages::adjacency::in_degrees_bytes;
-use topostream_formats::names::StoredNames;
 use topostream_formats::Direction;
+use topostream_formats::names::StoredNames;
 
 /// The size of the table of counts in bytes, unless another is requested.
 const TABLE_BYTES: u64 = 1 << 30;

@@ -33,8 +33,8 @@ mod tally;
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{
-    Algorithm, Answer, Contents, Declaration, Ends, Graph, Iteration, PLURALITY_MAX, Scalars, Shader, State, Step, Summary,
-    Supersteps, Table, Visit,
+    Algorithm, Answer, Contents, Declaration, Ends, Graph, Iteration, PLURALITY_MAX, Scalars, Shader, State, Step,
+    Summary, Supersteps, Table, Visit,
 };
 use crate::model::attributes::{Attribute, Initial, Merge, Role};
 use crate::model::rule::{Next, Now};

@@ -186,15 +186,8 @@ impl KernelName {
 }
 
 /// The functions that [`KernelName::Plurality`] calls.
-const PLURALITY_HOOKS: [&str; 7] = [
-    "Record",
-    "list_open",
-    "list_edge",
-    "list_close",
-    "list_plurality",
-    "plurality_needed",
-    "plurality_value",
-];
+const PLURALITY_HOOKS: [&str; 7] =
+    ["Record", "list_open", "list_edge", "list_close", "list_plurality", "plurality_needed", "plurality_value"];
 
 impl fmt::Display for KernelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
