@@ -100,12 +100,14 @@ fn lists_of_every_length() {
         return;
     }
     let some = [1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 128, 129, 255, 256, 257, 1024, 1025, 2048, 2049, 5000];
-    let long = [[9, 65_535].as_slice(), &[65_536, 300]].concat();
-    for (all, page_bytes) in [(&some[..], 64 << 10), (&some[..], 4 << 10), (&long[..], 1 << 20)] {
+    let (pages, long, longest) = ([9, 17_000], [9, 20_000, 66_000], [9, 65_535, 65_536, 300]);
+    for (all, page_bytes) in
+        [(&some[..], 64 << 10), (&pages[..], 64 << 10), (&long[..], 1 << 20), (&longest[..], 1 << 20)]
+    {
         let graph = lengths(all);
         let layout = Layout { page_bytes, ..small_pages(Encoding::VertexId).layout };
         let orders: &[VertexOrder] =
-            if page_bytes > 64 << 10 { &[VertexOrder::Natural] } else { &[VertexOrder::Natural, VertexOrder::Degree] };
+            if all.len() < some.len() { &[VertexOrder::Natural] } else { &[VertexOrder::Natural, VertexOrder::Degree] };
         for &order in orders {
             let options =
                 FormatOptions { symmetrize: true, layout: layout.clone(), order, ..small_pages(Encoding::VertexId) };
@@ -113,7 +115,13 @@ fn lists_of_every_length() {
             let options = engine_options(None, 2, FETCHERS[1]).with_memory_bytes(1 << 30);
             for device in [adapter::device(), DeviceChoice::Cpu] {
                 let engine = store.engine(options.clone().with_device(device.clone()));
-                let run = LabelPropagation::run(&engine, 4, None, &mut |_| {}).unwrap();
+                let run = match LabelPropagation::run(&engine, 4, None, &mut |_| {}) {
+                    // Too many iterations in one thread: an error, not a wrong answer.
+                    Err(error) if all == longest && error.to_string().contains("total number of loop rounds") => {
+                        continue;
+                    }
+                    run => run.unwrap_or_else(|error| panic!("{device}, {all:?}: {error}")),
+                };
                 assert_eq!(run.report.steps.len(), 4, "one range");
                 let found = found(&engine, &run).unwrap();
                 let wrong =
