@@ -73,6 +73,83 @@ fn update_and_list(unit: u32, units: u32, lane: u32) {
     unlisted_end(SET_LIST, lane);
 }
 
+// With PLURALITY: the vertices of a block of which all threads look through the room.
+var<workgroup> shared_rooms: array<u32, WORKGROUP>;
+var<workgroup> shared_count: atomic<u32>;
+var<workgroup> shared_number: u32;
+
+// Finds the most frequent value in the rooms of a block's vertices that have several places, with all threads, before
+// the vertices are updated: a room may have millions. In uniform control flow.
+fn share_rooms(begin: u32, lane: u32) {
+    let own = begin + lane;
+    if lane == 0u {
+        atomicStore(&shared_count, 0u);
+        found_begin(0u);
+    }
+    workgroupBarrier();
+    if is_updated(own) {
+        let room = room_places(own);
+        if room.y - room.x > 1u {
+            shared_rooms[atomicAdd(&shared_count, 1u)] = own;
+        }
+    }
+    workgroupBarrier();
+    if lane == 0u {
+        shared_number = atomicLoad(&shared_count);
+    }
+    let count = workgroupUniformLoad(&shared_number);
+    // rounds: vertices of a block: 256.
+    for (var at = 0u; at < count; at += 1u) {
+        let vertex = shared_rooms[at];
+        let value = found_together(0u, best_of_room(room_places(vertex), lane));
+        // All places are empty by now, and the answer goes to the first one.
+        storageBarrier();
+        if lane == 0u {
+            if value != NO_VALUE {
+                list_plurality(vertex, value);
+            }
+            found_begin(0u);
+        }
+        workgroupBarrier();
+    }
+    storageBarrier();
+}
+
+// A value and its number at a place of a room; none from `end` on.
+fn place_of_room(place: u32, end: u32) -> Frequent {
+    if place < end {
+        let found = room_load(place);
+        return Frequent(found.x, found.y);
+    }
+    return Frequent(NO_VALUE, 0u);
+}
+
+// The better of a place and the best one so far. The place is emptied.
+fn better_of_room(best: Frequent, place: u32, found: Frequent) -> Frequent {
+    if found.number == 0u {
+        return best;
+    }
+    room_empty(place);
+    return more_frequent(best, found);
+}
+
+// The best value of a thread's places of a room: four at a time, so that their loads overlap.
+fn best_of_room(room: vec2<u32>, lane: u32) -> Frequent {
+    var best = Frequent(NO_VALUE, 0u);
+    // rounds: places of a room / 1024.
+    for (var at = room.x + lane; at < room.y; at += 4u * WORKGROUP) {
+        let a = place_of_room(at, room.y);
+        let b = place_of_room(at + WORKGROUP, room.y);
+        let c = place_of_room(at + 2u * WORKGROUP, room.y);
+        let d = place_of_room(at + 3u * WORKGROUP, room.y);
+        best = better_of_room(best, at, a);
+        best = better_of_room(best, at + WORKGROUP, b);
+        best = better_of_room(best, at + 2u * WORKGROUP, c);
+        best = better_of_room(best, at + 3u * WORKGROUP, d);
+    }
+    return best;
+}
+
 // Updates the vertices of the part, and adds their terms. In uniform control flow.
 fn update_all(unit: u32, units: u32, lane: u32) {
     let blocks = updated_blocks(unit, units);
@@ -80,6 +157,9 @@ fn update_all(unit: u32, units: u32, lane: u32) {
     // rounds: vertices / 2^20: 4096 at most.
     for (var block = blocks.first; block < blocks.end; block += blocks.stride) {
         let vertex = updated_begin() + block * WORKGROUP + lane;
+        if PLURALITY {
+            share_rooms(updated_begin() + block * WORKGROUP, lane);
+        }
         if is_updated(vertex) {
             sum = sum_with(sum, vertex_update(vertex));
         }

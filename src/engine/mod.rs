@@ -113,6 +113,16 @@ impl Engine {
         Ok(self.kinds()?.cpu.iter().all(|&cpu| cpu))
     }
 
+    /// Returns whether all devices are GPUs; of a cluster, those of all ranks.
+    pub(crate) fn is_gpu_only(&self) -> Result<bool> {
+        Ok(!self.kinds()?.cpu.contains(&true))
+    }
+
+    /// Returns the memory that every GPU has for a run, in bytes; of a cluster, those of all ranks.
+    pub(crate) fn device_bytes(&self) -> Result<u64> {
+        Ok(self.kinds()?.device_bytes)
+    }
+
     /// Returns whether a run is one CPU's alone, even if the algorithm has a shader: what
     /// [`UnionFind`](crate::algorithms::UnionFind) is for.
     ///

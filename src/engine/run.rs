@@ -137,6 +137,9 @@ impl Engine {
         declared::check(declaration, &self.store)?;
         self.check_checkpoint(declaration)?;
         let (Chosen { team, kinds, alone, unmeasured }, degrees) = self.open_devices(declaration)?;
+        if declaration.plurality.is_some() && kinds.cpu.contains(&true) {
+            return Err(Error::Parameter(format!("{} was made for GPUs only", declaration.name)));
+        }
         let reserved_bytes = self.reserved_bytes.load(Ordering::Relaxed);
         let plan = self.memory_plan(declaration, team.as_ref(), &kinds, self.usable_bytes());
         let plan = plan.map_err(|error| self.beside_results(error, reserved_bytes))?;

@@ -18,7 +18,8 @@
 pub use crate::model::answer::{Answer, AnswerValues, Values};
 use crate::model::bits::Bits;
 pub use crate::model::declaration::{
-    Contents, Declaration, Ends, Groups, PhaseWithin, Rounds, SmallSteps, Supersteps, Table, Weights, Writes,
+    Contents, Declaration, Ends, Groups, PLURALITY_MAX, PhaseWithin, Rounds, SmallSteps, Supersteps, Table, Weights,
+    Writes,
 };
 pub use crate::model::rule::{Next, Now, Rule};
 pub use crate::model::shader::{Constant, Shader};

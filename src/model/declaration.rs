@@ -61,6 +61,11 @@ pub struct Declaration {
     /// memory at the end of supersteps, needs no attribute, and is available as
     /// [`State::first_active`](super::algorithm::State::first_active) after the run.
     pub keeps_activations: bool,
+    /// On GPUs, the length of the longest lists of which it only needs the most frequent value that its shader gathers
+    /// from their neighbours, the smallest of several: the shader has the hooks of the kernel `plurality`, which gives
+    /// its edge function other lists only. At most [`PLURALITY_MAX`], and less than any list on several pages. All
+    /// lists are visited, and no CPU can share the run.
+    pub plurality: Option<u32>,
     /// Sets beyond which the vertex phase does nothing.
     pub phase_within: Option<PhaseWithin>,
     /// The algorithm for GPUs; if `None`, it runs on the CPU device only.
@@ -89,6 +94,9 @@ pub struct Declaration {
     pub answered: Option<&'static [usize]>,
 }
 
+/// The greatest [`Declaration::plurality`]: counts have 16 bits.
+pub const PLURALITY_MAX: u32 = (1 << 16) - 1;
+
 impl Declaration {
     /// An algorithm with these attributes and visits, and nothing else: along out-lists its edges write to the
     /// neighbour, along in-lists to the vertex of the list.
@@ -109,6 +117,7 @@ impl Declaration {
             alone: false,
             on_cpu: false,
             keeps_activations: false,
+            plurality: None,
             phase_within: None,
             shader: None,
             parameters: None,

@@ -84,6 +84,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
 fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     match kernel {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
+        KernelName::Plurality => algorithm.plurality.is_some(),
         KernelName::Census | KernelName::Defer => algorithm.traversal,
         KernelName::Decide => algorithm.decides(),
         KernelName::Select | KernelName::Sweep => algorithm.decides() && algorithm.traversal,

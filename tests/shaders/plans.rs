@@ -1,6 +1,7 @@
 //! The plans of supersteps, without a GPU.
 
 use crate::declared::catalogued;
+use topostream::algorithms::command::{StoreKind, find};
 use topostream::algorithms::{Bfs, PageRank};
 use topostream::device::gpu::compose::Declared;
 use topostream::device::gpu::{PlanOf, plan_text};
@@ -35,6 +36,18 @@ fn the_host_reads_sums() {
     assert!(text.contains("bytes of totals + 0") && text.contains("bytes of counters + 0"), "{text}");
     let text = plan(&PageRank::default(), true, PlanOf::Streamed);
     assert_eq!(kernels(&text), ["lists", "hubs", "vertex-phase"], "{text}");
+}
+
+/// Label propagation of an undirected graph only needs the most frequent label of most lists.
+#[test]
+fn one_kernel_finds_the_most_frequent_labels() {
+    let kind = StoreKind { vertices: 64, directed: false, in_lists: false, weights: None };
+    let communities = find("communities").unwrap().arguments.read("--max-iterations 3".split(' ')).unwrap();
+    let algorithm = communities.shader(&kind);
+    for (of, last) in [(PlanOf::Streamed, None), (PlanOf::Paced, None), (PlanOf::Alone, Some("decide"))] {
+        let expected: Vec<_> = ["plurality", "vertex-phase"].into_iter().chain(last).collect();
+        assert_eq!(kernels(&plan(&*algorithm, false, of)), expected);
+    }
 }
 
 /// Devices send messages after their lists, and count after those of others.

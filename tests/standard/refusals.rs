@@ -243,6 +243,11 @@ fn communities_made_for_cpus_do_not_run_on_a_gpu() {
     let engine = store.engine(options(&[adapter::device()]));
     let error = within(60, "communities", move || engine.run(made).map(drop)).expect_err("no room");
     assert!(error.to_string().contains("--device cpu"), "{error}");
+    // GPUs count longer lists outside of the table than a CPU does.
+    let made = LabelPropagation::new(&store.engine(options(&[adapter::device()])), 2, None).unwrap();
+    let engine = store.engine(options(&[DeviceChoice::Cpu]));
+    let error = within(60, "communities", move || engine.run(made).map(drop)).expect_err("no room");
+    assert!(error.to_string().contains("for GPUs only"), "{error}");
 }
 
 #[test]

@@ -3,6 +3,10 @@
 // label plus one, and its count. Without WHOLE there are several ranges, and upcoming[v] holds the chosen label until
 // all ranges have been processed. With BOTH_ENDS an edge is in one list only. With RANKED a vertex's first label is not
 // its own number.
+//
+// With PLURALITY the kernel of that name counts the labels of most lists outside of the table, in which their vertices
+// have room for the winning label only. With MARKED a label has a bit that says whether it differs from that of the
+// previous iteration: a list without such a label is not counted again.
 
 struct Record {
     label: u32,
@@ -27,12 +31,55 @@ fn list_gather(neighbour: u32) -> u32 {
     return label_load(neighbour);
 }
 
+// Whether a list with a neighbour of this label is counted.
+fn plurality_needed(label: u32) -> bool {
+    if MARKED {
+        return step.superstep == 0u || (label & NEW) != 0u;
+    } else {
+        return true;
+    }
+}
+
+// A label without its mark.
+fn plurality_value(label: u32) -> u32 {
+    if MARKED {
+        return label & ~NEW;
+    } else {
+        return label;
+    }
+}
+
+// Stores the winning label of a vertex in its room, of which all other places are empty.
+fn list_plurality(vertex: u32, label: u32) {
+    let room = room_of(vertex);
+    if room.begin != room.end {
+        counts_store(2u * room.begin, label + 1u);
+        counts_store(2u * room.begin + 1u, WON);
+    }
+}
+
+// The places of a vertex's room: the first one, and the one after the last.
+fn room_places(vertex: u32) -> vec2<u32> {
+    let room = room_of(vertex);
+    return vec2<u32>(room.begin, room.end);
+}
+
+// The label at a place of a room and its count, 0 if there is none.
+fn room_load(place: u32) -> vec2<u32> {
+    return vec2<u32>(counts_load(2u * place) - 1u, counts_load(2u * place + 1u));
+}
+
+fn room_empty(place: u32) {
+    counts_store(2u * place, 0u);
+    counts_store(2u * place + 1u, 0u);
+}
+
 fn list_edge(record: ptr<function, Record>, list: List, gathered: u32, weight: u32) -> bool {
     if BOTH_ENDS {
         count((*record).room, label_load(gathered));
         count(room_of(gathered), (*record).label);
     } else {
-        count((*record).room, gathered);
+        count((*record).room, plurality_value(gathered));
     }
     return true;
 }
@@ -121,6 +168,9 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
 
 fn vertex_update(vertex: u32) -> vec4<f32> {
     let before = label_load(vertex);
+    if PLURALITY {
+        return update_winner(vertex, before);
+    }
     var chosen = before;
     if WHOLE {
         chosen = choice(vertex, before);
@@ -136,6 +186,28 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     }
     label_store(vertex, chosen);
     return vec4<f32>(1.0, 0.0, 0.0, 0.0);
+}
+
+// The vertex takes the winning label from its room; none has won if its list was not counted.
+fn update_winner(vertex: u32, before: u32) -> vec4<f32> {
+    let old = plurality_value(before);
+    let room = room_of(vertex);
+    var chosen = old;
+    if room.begin != room.end && counts_load(2u * room.begin) != 0u {
+        chosen = counts_load(2u * room.begin) - 1u;
+        room_empty(room.begin);
+    }
+    if chosen != old {
+        if MARKED {
+            chosen |= NEW;
+        }
+        label_store(vertex, chosen);
+        return vec4<f32>(1.0, 0.0, 0.0, 0.0);
+    }
+    if before != old {
+        label_store(vertex, old);
+    }
+    return vec4<f32>();
 }
 
 // Returns the most frequent label, and empties the room.

@@ -1,16 +1,17 @@
 //! Main memory for a run, and how much of it the table of counts takes.
 
 use super::ranks::Ranks;
-use super::tally::NEIGHBOURS_MAX;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::model::algorithm::Algorithm;
 use crate::pages::adjacency::in_degrees_bytes;
+use topostream_formats::Direction;
 use topostream_formats::names::StoredNames;
-use topostream_formats::{Direction, Store};
 
 /// The size of the table of counts in bytes, unless another is requested.
 const TABLE_BYTES: u64 = 1 << 30;
+/// The largest table on GPUs that count lists outside of it.
+const GPU_TABLE_BYTES: u64 = 4 << 30;
 /// Main memory for the bounds of ranges, in bytes.
 const BOUNDS_BYTES: u64 = 64 << 10;
 
@@ -64,6 +65,15 @@ impl Memory {
         Ok(share.min(left))
     }
 
+    /// Whether a table of this size, of all vertices on GPUs that count lists outside of it, is within the memory: of the
+    /// requested size, or by default a quarter of main memory and of the GPU's.
+    pub(super) fn fits_gpus(&self, engine: &Engine, requested: Option<u64>, all_bytes: u64) -> Result<bool> {
+        let memory_bytes = engine.options().memory_bytes;
+        let share = (memory_bytes / 4).min(engine.device_bytes()? / 4).min(GPU_TABLE_BYTES);
+        let most = requested.unwrap_or(share).min(engine.binding_bytes_max()?);
+        Ok(all_bytes <= most && self.needed_bytes[0] + all_bytes <= memory_bytes)
+    }
+
     fn refusal(&self, engine: &Engine, largest: u64) -> Error {
         Error::Memory {
             what: "label propagation".into(),
@@ -72,16 +82,4 @@ impl Memory {
             parts: format!("run {}; counts of one vertex's neighbours {}", self.needed_bytes[1], 8 * largest),
         }
     }
-}
-
-/// The maximum length up to which all lists are counted outside of the table on CPUs.
-pub(super) fn counted_alone_max(store: &Store) -> Result<u64> {
-    let topology = store.topology(Direction::Out).expect("every store has out-lists");
-    if store.manifest().directed || topology.is_grouped() {
-        return Ok(0);
-    }
-    let out_degrees = store.out_degrees()?;
-    let large = topology.directory().entries().iter().filter(|entry| entry.run > 0);
-    let shortest = large.map(|entry| u64::from(out_degrees.values()[entry.start_vertex as usize])).min();
-    Ok(shortest.map_or(NEIGHBOURS_MAX, |shortest| NEIGHBOURS_MAX.min(shortest - 1)))
 }

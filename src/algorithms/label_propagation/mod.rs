@@ -12,15 +12,17 @@
 //! graph is still read only once an iteration, a directed one once for each range. Counts stay with the vertex's owner:
 //! several devices share a run as under Strategy-S, whichever strategy is requested.
 //!
-//! On the CPU a list of an undirected graph that is in one page, and not very long, is counted in memory of the thread
-//! that reads it, and only the winning label is written to the table. If only CPUs compute, such a vertex has room for
-//! just that label; and labels have a bit that says whether they are new, so that a list without a new label is not
-//! counted again.
+//! A list of an undirected graph that is in one page, and not very long, is counted outside of the table, and only the
+//! winning label is written to it: on the CPU in memory of the thread that reads the list, on a GPU by the kernel
+//! `plurality`, in registers or workgroup memory. If only CPUs compute, or only GPUs and all vertices are one range,
+//! such a vertex has room for just that label; and labels have a bit that says whether they are new, so that a list
+//! without a new label is not counted again. If both compute, GPUs count all lists in the table.
 //!
 //! 4 bytes a vertex for a single range, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the vertices
 //! of a range, or for each vertex of it whose list is counted outside of the table; 4 bytes a vertex for the offsets
 //! into the table.
 
+mod alone;
 #[cfg(feature = "cli")]
 pub mod command;
 mod kernel;
@@ -31,15 +33,16 @@ mod tally;
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{
-    Algorithm, Answer, Contents, Declaration, Ends, Graph, Iteration, Scalars, Shader, State, Step, Summary,
-    Supersteps, Table, Visit,
+    Algorithm, Answer, Contents, Declaration, Ends, Graph, Iteration, PLURALITY_MAX, Scalars, Shader, State, Step,
+    Summary, Supersteps, Table, Visit,
 };
 use crate::model::attributes::{Attribute, Initial, Merge, Role};
 use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
 use crate::pages::adjacency::{degree, in_degrees, ranges};
-use kernel::{Counts, LabelPropagationKernel, NEW};
-use memory::{Memory, counted_alone_max};
+use alone::Alone;
+use kernel::{Counts, LabelPropagationKernel, NEW, WON};
+use memory::Memory;
 use ranks::Ranks;
 use rayon::prelude::*;
 use std::io::{self, Read, Write};
@@ -58,8 +61,8 @@ pub struct LabelPropagation {
     bounds: Arc<Vec<u32>>,
     /// The number of slots of the largest range.
     places: u64,
-    /// Whether only CPUs compute, which count most lists outside of the table.
-    alone: bool,
+    /// The lists that are counted outside of the table.
+    alone: Alone,
     /// Whether labels that are [`NEW`] are marked.
     marked: bool,
     /// Vertices by ascending original id, number or name, and their ranks; `None` if their numbers are in that order.
@@ -77,7 +80,8 @@ const COUNTS: usize = 2;
 
 impl LabelPropagation {
     /// Propagates labels for this number of iterations. `table_bytes` is the size of the table of counts on each
-    /// device; by default a quarter of main memory, at most 1 GiB, and no more than a device can bind.
+    /// device; by default a quarter of main memory, at most 1 GiB, and no more than a device can bind. GPUs that count
+    /// lists outside of it have one of up to 4 GiB by default, and of what is needed only.
     ///
     /// # Errors
     /// The errors of [`Engine::run`].
@@ -103,20 +107,29 @@ impl LabelPropagation {
         let ranks = Ranks::of(store, cancel)?;
         let in_degrees = if directed { in_degrees(store, cancel)? } else { Vec::new() };
         let out_degrees = store.out_degrees()?;
-        let alone_max = if engine.is_cpu_only()? { counted_alone_max(store)? } else { 0 };
-        let room = |vertex: usize| -> u64 {
-            let degree = degree(out_degrees.values(), &in_degrees, vertex);
-            if degree <= alone_max { degree.min(1) } else { degree }
+        let degrees = || (0..store.vertices() as usize).map(|vertex| degree(out_degrees.values(), &in_degrees, vertex));
+        let kept = kept_ranges(engine)?;
+        let alone = match Alone::of(engine)? {
+            // GPUs count lists so if all vertices are one range.
+            Alone::Gpus(max) => {
+                let all_bytes = 8 * degrees().map(|degree| Alone::Gpus(max).room(degree)).sum::<u64>();
+                let fits = memory.fits_gpus(engine, table_bytes, all_bytes)?;
+                let whole = fits && kept.as_ref().is_none_or(|kept| kept.len() == 1);
+                if engine.least_of_ranks(whole.into())? > 0 { Alone::Gpus(max) } else { Alone::None }
+            }
+            alone => alone,
         };
+        let room = |vertex: usize| alone.room(degree(out_degrees.values(), &in_degrees, vertex));
         let all = || (0..store.vertices() as usize).map(room);
-        let table_bytes = match table_bytes {
-            Some(bytes) => bytes,
-            None => memory.table_bytes(engine, all().max().unwrap_or(0), all().sum())?,
+        let table_bytes = match (table_bytes, alone) {
+            (Some(bytes), _) => bytes,
+            (None, Alone::Gpus(_)) => 8 * all().sum::<u64>(),
+            (None, _) => memory.table_bytes(engine, all().max().unwrap_or(0), all().sum())?,
         };
         let table_bytes = engine.least_of_ranks(table_bytes)?;
         let places_max = (table_bytes / 8).min(u32::MAX.into());
         let vertices = store.vertices() as usize;
-        let ranges = match kept_ranges(engine)? {
+        let ranges = match kept {
             Some(kept) => kept,
             None => ranges((0..vertices).map(room), places_max),
         };
@@ -138,15 +151,15 @@ impl LabelPropagation {
         }
         let bounds = ranges.iter().map(|range| range.start).chain([store.vertices()]).map(|bound| bound as u32);
         let (starts, bounds) = (Arc::new(starts), Arc::new(bounds.collect()));
-        let marked = alone_max > 0 && vertices <= NEW as usize;
-        let alone = alone_max > 0;
+        let marked = alone.max() > 0 && vertices <= NEW as usize;
         Ok(Self { iterations, directed, starts, bounds, places, alone, marked, ranks })
     }
 
     /// Without a graph, for this number of ranges: enough to compose its shader.
     pub(super) fn without_table(directed: bool, ranges: usize) -> Self {
         let (starts, bounds) = (Arc::new(vec![0]), Arc::new(vec![0; ranges + 1]));
-        Self { iterations: 1, directed, starts, bounds, places: 0, alone: false, marked: false, ranks: None }
+        let alone = if directed || ranges > 1 { Alone::None } else { Alone::Gpus(PLURALITY_MAX.into()) };
+        Self { iterations: 1, directed, starts, bounds, places: 0, alone, marked: alone.max() > 0, ranks: None }
     }
 
     fn ranges(&self) -> u32 {
@@ -179,9 +192,14 @@ impl LabelPropagation {
 
     fn shader(&self) -> Shader {
         let text = include_str!("label_propagation.wgsl");
-        let switches = vec![("BOTH_ENDS", self.directed), ("WHOLE", self.is_whole()), ("RANKED", self.ranks.is_some())];
+        let switches = vec![
+            ("BOTH_ENDS", self.directed),
+            ("WHOLE", self.is_whole()),
+            ("RANKED", self.ranks.is_some()),
+            ("MARKED", self.marked),
+        ];
         let shader = Shader::of_program("src/algorithms/label_propagation/label_propagation.wgsl", text, switches);
-        shader.with_constants([("SPREAD", SPREAD.into())])
+        shader.with_constants([("SPREAD", SPREAD.into()), ("NEW", NEW.into()), ("WON", WON.into())])
     }
 
     fn visit(&self) -> Visit {
@@ -242,7 +260,11 @@ impl Algorithm for LabelPropagation {
             writes: if self.directed { Ends::Both } else { Ends::List }.into(),
             parameters: Some(parameters),
             // Lists that CPUs count outside of the table have no room in it.
-            shader: (!self.alone).then(|| self.shader()),
+            shader: (!matches!(self.alone, Alone::Cpus(_))).then(|| self.shader()),
+            plurality: match self.alone {
+                Alone::Gpus(max) => Some(max as u32),
+                Alone::Cpus(_) | Alone::None => None,
+            },
             held_bytes: self.ranks.as_ref().map_or(0, |ranks| 4 * ranks.vertices.len() as u64),
             supersteps: Supersteps::AtMost(self.supersteps_max()),
             ..Declaration::new(NAME, attributes, vec![(Direction::Out, self.visit())])
@@ -253,10 +275,9 @@ impl Algorithm for LabelPropagation {
         let Graph { vertices, directed, .. } = *graph;
         let degrees = graph.out_degrees.values();
         let fits = self.starts.len() as u64 == vertices + 1 && self.directed == directed;
-        let least = |degree: u32| if self.alone { degree.min(1) } else { degree };
         let has_room = |(starts, &degree): (&[u32], &u32)| {
-            let room = starts[1].wrapping_sub(starts[0]);
-            if directed || self.alone { room >= least(degree) } else { room == degree }
+            let (room, least) = (u64::from(starts[1].wrapping_sub(starts[0])), self.alone.room(degree.into()));
+            if directed { room >= least } else { room == least }
         };
         if fits && self.starts.par_windows(2).zip(degrees).all(has_room) {
             return Ok(());

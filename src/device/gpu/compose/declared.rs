@@ -30,6 +30,8 @@ pub struct Declared {
     /// The bit attribute of the set whose lists supersteps visit, by index, if the device may list its vertices: the
     /// shader says which of them a vertex phase updates (`step_updates`).
     pub set: Option<usize>,
+    /// The length of the longest lists of which it only needs the most frequent value.
+    pub plurality: Option<u32>,
 }
 
 /// The declaration of a table.
@@ -46,7 +48,7 @@ impl Declared {
     /// one superstep.
     pub fn new(name: &'static str, shader: Shader, attributes: Vec<Attribute>, traversal: bool) -> Self {
         let rule = Rule::new(Vec::new(), |now| now.stop());
-        Self { name, shader, attributes, traversal, tables: Vec::new(), listed: None, rule, set: None }
+        Self { name, shader, attributes, traversal, tables: Vec::new(), listed: None, rule, set: None, plurality: None }
     }
 
     /// That of an algorithm for a store with or without in-lists; none without a shader.
@@ -61,7 +63,8 @@ impl Declared {
         let table = |table: &Table| DeclaredTable { name: table.name, own: table.is_own() };
         let tables = tables.iter().map(table).collect();
         let set = declared.set_of(visits);
-        Some(Self { tables, set, rule: rule_of(algorithm, declaration), ..declared })
+        let (rule, plurality) = (rule_of(algorithm, declaration), declaration.plurality);
+        Some(Self { tables, set, rule, plurality, ..declared })
     }
 
     /// The only set that supersteps visit, if the shader says what vertex phases update.

@@ -20,6 +20,8 @@ pub enum KernelName {
     Bin,
     /// Edges of all lists, with more threads for longer lists.
     Binned,
+    /// The most frequent value of each list's neighbours, and edges of lists that are too long for that.
+    Plurality,
     /// Lists the units with visited lists, for [`Sweep`](Self::Sweep).
     Select,
     /// Edges of visited lists, each searched by one thread at first.
@@ -64,12 +66,13 @@ pub enum KernelName {
 
 impl KernelName {
     /// All kernels.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Lists,
         Self::Segments,
         Self::Hubs,
         Self::Bin,
         Self::Binned,
+        Self::Plurality,
         Self::Select,
         Self::Sweep,
         Self::Compact,
@@ -104,6 +107,7 @@ impl KernelName {
             Self::Hubs => "hubs",
             Self::Bin => "bin",
             Self::Binned => "binned",
+            Self::Plurality => "plurality",
             Self::Select => "select",
             Self::Sweep => "sweep",
             Self::Compact => "compact",
@@ -129,7 +133,8 @@ impl KernelName {
 
     /// Whether it runs the edge function.
     pub fn is_over_pages(self) -> bool {
-        matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Binned) || self.lists_active()
+        matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Binned | Self::Plurality)
+            || self.lists_active()
     }
 
     /// Whether it lists the vertices that its edges touch, in supersteps over a set.
@@ -170,6 +175,7 @@ impl KernelName {
     /// The algorithm's functions that it calls.
     pub(super) fn hooks(self) -> &'static [&'static str] {
         match self {
+            Self::Plurality => &PLURALITY_HOOKS,
             _ if self.is_over_pages() => &["Record", "list_open", "list_edge", "list_close"],
             Self::Decide => &["step_next"],
             Self::Initialise => &["vertex_initialise"],
@@ -178,6 +184,10 @@ impl KernelName {
         }
     }
 }
+
+/// The functions that [`KernelName::Plurality`] calls.
+const PLURALITY_HOOKS: [&str; 7] =
+    ["Record", "list_open", "list_edge", "list_close", "list_plurality", "plurality_needed", "plurality_value"];
 
 impl fmt::Display for KernelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 23] = [
+const LIBRARY: [(&str, &str); 24] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/list.wgsl", include_str!("../../../../shaders/lib/list.wgsl")),
     ("shaders/lib/step.wgsl", include_str!("../../../../shaders/lib/step.wgsl")),
@@ -27,6 +27,7 @@ const LIBRARY: [(&str, &str); 23] = [
     ("shaders/lib/loops.wgsl", include_str!("../../../../shaders/lib/loops.wgsl")),
     ("shaders/lib/count.wgsl", include_str!("../../../../shaders/lib/count.wgsl")),
     ("shaders/lib/sum.wgsl", include_str!("../../../../shaders/lib/sum.wgsl")),
+    ("shaders/lib/plurality.wgsl", include_str!("../../../../shaders/lib/plurality.wgsl")),
     ("shaders/lib/own.wgsl", include_str!("../../../../shaders/lib/own.wgsl")),
     ("shaders/lib/border.wgsl", include_str!("../../../../shaders/lib/border.wgsl")),
     ("shaders/lib/listed.wgsl", include_str!("../../../../shaders/lib/listed.wgsl")),
@@ -51,6 +52,9 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
         KernelName::Hubs => ("shaders/kernels/hubs.wgsl", include_str!("../../../../shaders/kernels/hubs.wgsl")),
         KernelName::Bin => ("shaders/kernels/bin.wgsl", include_str!("../../../../shaders/kernels/bin.wgsl")),
         KernelName::Binned => ("shaders/kernels/binned.wgsl", include_str!("../../../../shaders/kernels/binned.wgsl")),
+        KernelName::Plurality => {
+            ("shaders/kernels/plurality.wgsl", include_str!("../../../../shaders/kernels/plurality.wgsl"))
+        }
         KernelName::Select => ("shaders/kernels/select.wgsl", include_str!("../../../../shaders/kernels/select.wgsl")),
         KernelName::Sweep => ("shaders/kernels/sweep.wgsl", include_str!("../../../../shaders/kernels/sweep.wgsl")),
         KernelName::Compact => {

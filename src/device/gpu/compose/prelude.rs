@@ -57,6 +57,8 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("SETS", lists_sets(algorithm, kernel, options)),
         // Whether a superstep ends with the census of a frontier, and not with a vertex phase.
         ("TRAVERSAL", algorithm.traversal),
+        // Whether a kernel finds the most frequent value of lists.
+        ("PLURALITY", algorithm.plurality.is_some()),
         // Whether messages have sets.
         ("MESSAGE_FLAGS", messages::counts(algorithm, kernel, options).0 > 0),
     ];
@@ -122,6 +124,7 @@ fn numbers(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) ->
         ("BINS", layout::BINS as u32),
         ("BIN_ALONE", layout::BIN_ALONE),
         ("BIN_FEW", layout::BIN_FEW),
+        ("PLURALITY_MAX", algorithm.plurality.unwrap_or(0)),
         ("EDGE_COUNTS", layout::EDGE_COUNTS as u32),
         ("EDGE_COUNT_BITS", layout::EDGE_COUNT_BITS),
         ("EVERY_VISIT", layout::EVERY_VISIT),

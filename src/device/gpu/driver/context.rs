@@ -206,6 +206,9 @@ impl Context {
     /// How the edges of pages in device memory, or of pages that are read in place, are distributed to threads in this
     /// superstep: unless the user chose, what measured best (docs/benchmarks.md).
     pub fn distribution(&self, in_place: bool) -> Distribution {
+        if self.declared.plurality.is_some() {
+            return Distribution::Vertex;
+        }
         distribution(self.home.settings.distribution, (self.step.direction, self.step.visit), in_place)
     }
 
@@ -368,6 +371,7 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         pulls: !declared.traversal && visits.contains(&(Direction::In, Visit::All)),
         visits_sets: visits.iter().any(|(_, visit)| matches!(visit, Visit::Within(_))),
         lists_sets: declared.set.is_some(),
+        counts_lists: declared.plurality.is_some(),
         reads_degrees: declared.reads_degrees(store.topologies().any(Topology::is_grouped)),
         weights: declaration.weights.are_read(),
         directions: &directions,

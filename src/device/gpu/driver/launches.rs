@@ -172,8 +172,12 @@ impl Launches {
         context.gpu().queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes(0, 0));
         let (x, y) = table.groups();
         if x > 0 {
-            let hub_groups = (!segments).then(|| table.hub_groups());
-            plan_batch(&mut plan, &self.over(context, place, ring)?, &self.hubs.buffer, ((x, y), hub_groups));
+            let kernels = match context.declared.plurality {
+                Some(_) => OfBatch::Plurality,
+                None if segments => OfBatch::Segments,
+                None => OfBatch::Lists { hub_groups: table.hub_groups() },
+            };
+            plan_batch(&mut plan, &self.over(context, place, ring)?, &self.hubs.buffer, ((x, y), kernels));
         }
         self.count += 1;
         self.tally.transfer.batches += 1;
@@ -285,16 +289,30 @@ impl Launches {
     }
 }
 
-/// Plans the kernels over a batch: equal shares of edges, or lists and, where they may be long, the parts of those that
-/// they have queued.
+/// The kernels over a batch.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum OfBatch {
+    /// Equal shares of edges.
+    Segments,
+    /// Lists and, where they may be long, the parts of those that they have queued, with this many workgroups.
+    Lists { hub_groups: u32 },
+    /// The most frequent value of lists.
+    Plurality,
+}
+
+/// Plans the kernels over a batch.
 pub(super) fn plan_batch<B: Clone>(
     plan: &mut Plan<B>,
     over: &Dispatch<B>,
     hubs: &B,
-    (groups, hub_groups): ((u32, u32), Option<u32>),
+    (groups, kernels): ((u32, u32), OfBatch),
 ) {
     let kernel = |kernel| Dispatch { kernel, ..over.clone() };
-    let Some(hub_groups) = hub_groups else { return plan.run(kernel(KernelName::Segments).sized(groups)) };
+    let hub_groups = match kernels {
+        OfBatch::Segments => return plan.run(kernel(KernelName::Segments).sized(groups)),
+        OfBatch::Plurality => return plan.run(kernel(KernelName::Plurality).sized(groups)),
+        OfBatch::Lists { hub_groups } => hub_groups,
+    };
     // The count; the room for entries comes after it.
     plan.clear_bytes(hubs, 0, 4);
     plan.run(kernel(KernelName::Lists).sized(groups));

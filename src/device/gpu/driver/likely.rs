@@ -44,7 +44,8 @@ pub(super) fn kernels(context: &Context) -> Vec<Likely> {
             );
         }
         if context.plan.in_place && u64::from(context.plan.slots) < pages {
-            likely.push((KernelName::Segments, (direction, visit), Variant::InPlace));
+            let name = if context.declared.plurality.is_some() { KernelName::Plurality } else { KernelName::Segments };
+            likely.push((name, (direction, visit), Variant::InPlace));
         }
     }
     likely
@@ -53,6 +54,7 @@ pub(super) fn kernels(context: &Context) -> Vec<Likely> {
 /// The kernels over pages in the arena, as `launches` chooses them.
 fn in_arena(context: &Context, direction: Direction, visit: Visit) -> &'static [KernelName] {
     match (context.home.settings.distribution, visit) {
+        _ if context.declared.plurality.is_some() => &[KernelName::Plurality],
         (Distribution::Segments, _) => &[KernelName::Segments],
         (Distribution::Auto, _) if direction == Direction::Out => &[KernelName::Segments],
         (Distribution::Auto, Visit::Without(_)) => &[KernelName::Lists],

@@ -203,6 +203,7 @@ impl<B> Dispatch<B> {
         match (self.kernel, self.variant) {
             (KernelName::Lists, Variant::InPlace) => "lists in place",
             (KernelName::Segments, Variant::InPlace) => "segments in place",
+            (KernelName::Plurality, Variant::InPlace) => "plurality in place",
             (KernelName::Hubs, Variant::InPlace) => "hubs in place",
             (name, _) => name.name(),
         }

@@ -5,7 +5,7 @@
 use super::context::distribution;
 use super::device_loop::{AllPages, Controls, Facts, Place, Table, bound, census, lists, plan, plan_end, plan_places};
 use super::exchange::plan_message;
-use super::launches::plan_batch;
+use super::launches::{OfBatch, plan_batch};
 use super::plan::{Dispatch, Pass, Plan, Variant, Work};
 use crate::device::gpu::compose::layout::MessageParams;
 use crate::device::gpu::compose::{Declared, KernelName, Resource};
@@ -47,6 +47,7 @@ pub fn plan_text(declared: &Declared, visits: &[(Direction, Visit)], undirected:
     let facts = Facts {
         traversal: declared.traversal,
         lists_sets: declared.set.is_some(),
+        plurality: declared.plurality.is_some(),
         alone: of == PlanOf::Alone,
         undirected,
         groups: 1,
@@ -83,7 +84,12 @@ fn streamed(facts: &Facts, first: (Direction, Visit), visit: (Direction, Visit))
     let over = Dispatch::new(KernelName::Segments, visit, 0).with(Resource::Pages, &"arena");
     let over = over.with(Resource::Batch, &"batch").with(Resource::Rows, &"rows").with(Resource::HubQueue, &"hubs");
     let segments = distribution(Distribution::Auto, visit, false) == Distribution::Segments;
-    plan_batch(&mut plan, &over, &"hubs", ((1, 1), (!segments).then_some(1)));
+    let kernels = match facts.plurality {
+        true => OfBatch::Plurality,
+        false if segments => OfBatch::Segments,
+        false => OfBatch::Lists { hub_groups: 1 },
+    };
+    plan_batch(&mut plan, &over, &"hubs", ((1, 1), kernels));
     let name = if facts.traversal { KernelName::Census } else { KernelName::VertexPhase };
     plan.run(Dispatch::new(name, first, 0).sized(facts.groups));
     plan
@@ -118,7 +124,7 @@ fn places(facts: &Facts, visits: &[(Direction, Visit)]) -> Vec<Place<&'static st
 
 fn paced(facts: &Facts, first: (Direction, Visit), visit: (Direction, Visit)) -> Plan<&'static str> {
     let mut plan = Plan { times: true, ..Plan::default() };
-    plan_places(&mut plan, places(facts, &[visit]).iter(), visit, (&"rows", &"hubs"));
+    plan_places(&mut plan, places(facts, &[visit]).iter(), (visit, facts.plurality), (&"rows", &"hubs"));
     plan_end(&mut plan, first, facts.groups, (&"totals", &"counters"));
     plan
 }

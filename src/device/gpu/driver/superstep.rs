@@ -37,11 +37,12 @@ const WORKGROUP: u64 = layout::WORKGROUP as u64;
 const PAGES_A_GROUP: u32 = 8;
 
 /// Kernels over pages: their time counts as computing.
-const OVER_PAGES: [&str; 6] = [
+const OVER_PAGES: [&str; 7] = [
     KernelName::Lists.name(),
     KernelName::Segments.name(),
     KernelName::Hubs.name(),
     KernelName::Binned.name(),
+    KernelName::Plurality.name(),
     KernelName::InflateSlots.name(),
     KernelName::Inflate.name(),
 ];

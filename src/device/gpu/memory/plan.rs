@@ -198,7 +198,9 @@ impl DevicePlan {
         let packed = request.is_packed();
         // Plain images of packed pages are not in main memory.
         let images = packed && !in_slots;
-        let in_place = request.host_import && segments && !images && settings.transfer != PageTransfer::Copy;
+        // Over the bus each word should be read once.
+        let once = !request.counts_lists || settings.transfer == PageTransfer::InPlace;
+        let in_place = request.host_import && segments && !images && once && settings.transfer != PageTransfer::Copy;
         if settings.transfer == PageTransfer::InPlace && !in_place {
             let why = match (images, segments) {
                 (true, _) => "the store's pages are packed",

@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub visits_sets: bool,
     /// Whether the device may list the vertices of this set.
     pub lists_sets: bool,
+    /// Whether its kernel over pages counts the values of lists, and may read a list several times.
+    pub counts_lists: bool,
     /// Whether its kernels may read out-degrees.
     pub reads_degrees: bool,
     /// The device's vertices.

@@ -74,6 +74,7 @@ impl Planned {
             pulls: false,
             visits_sets: false,
             lists_sets: false,
+            counts_lists: false,
             reads_degrees: true,
             part,
             border: None,

@@ -72,6 +72,8 @@ pub struct Facts {
     pub traversal: bool,
     /// Whether the device may list the vertices of a set.
     pub lists_sets: bool,
+    /// Whether a kernel finds the most frequent value of lists.
+    pub plurality: bool,
     /// Whether it shares neither the graph nor the run with others.
     pub alone: bool,
     /// Whether one topology serves both directions.
@@ -127,6 +129,7 @@ pub fn plan<'a, B>(
                     add(KernelName::Select, WHEN_EITHER, (by_lists.unit_count.div_ceil(WORKGROUP), 1), by_lists);
                     add(KernelName::Sweep, WHEN_EITHER, (by_lists.unit_count.min(SWEEP_GROUPS), 1), by_lists);
                 }
+                _ if facts.plurality => add(KernelName::Plurality, WHEN_EITHER, by_lists.groups, by_lists),
                 _ => match &place.bins {
                     Some((_, groups)) if direction == Direction::In && !facts.traversal => {
                         add(KernelName::Binned, WHEN_EITHER, *groups, by_lists);
@@ -178,6 +181,7 @@ pub(super) fn kernels(facts: &Facts, (direction, visit): (Direction, Visit)) -> 
         }
         _ if is_queued(visit) => &[KernelName::Compact, KernelName::Expand, KernelName::Segments],
         Visit::Without(_) => &[KernelName::Select, KernelName::Sweep],
+        _ if facts.plurality => &[KernelName::Plurality],
         _ if direction == Direction::In && !facts.traversal => &[KernelName::Binned],
         _ => &[KernelName::Segments],
     };

@@ -102,21 +102,24 @@ pub(super) fn plan_lists(
 ) {
     let read = context.topology(visit.0).direction();
     let is_read = |place: &&Place| place.direction == read && parts.contains(&place.part);
-    plan_places(plan, resident.places.iter().filter(is_read), visit, (rows, hubs));
+    let plurality = context.declared.plurality.is_some();
+    plan_places(plan, resident.places.iter().filter(is_read), (visit, plurality), (rows, hubs));
 }
 
-/// Plans the kernels over the lists of places, one after another: lists and hubs of in-lists, segments of out-lists.
+/// Plans the kernels over the lists of places, one after another: lists and hubs of in-lists, segments of out-lists; or
+/// the one that finds the most frequent value of lists.
 pub fn plan_places<'a, B: Clone + 'a>(
     plan: &mut Plan<B>,
     places: impl Iterator<Item = &'a Place<B>>,
-    visit: (Direction, Visit),
+    (visit, plurality): ((Direction, Visit), bool),
     (rows, hubs): (&B, &B),
 ) {
-    let segments = visit.0 == Direction::Out;
+    let segments = visit.0 == Direction::Out && !plurality;
     for place in places {
         let table = if segments { &place.by_edges } else { &place.by_lists };
         let hub_groups = (table.hub_groups, 1);
         let kernels: &[(KernelName, (u32, u32))] = match &place.bins {
+            _ if plurality => &[(KernelName::Plurality, table.groups)],
             _ if segments => &[(KernelName::Segments, table.groups)],
             Some((_, groups)) => &[(KernelName::Binned, *groups)],
             None => &[(KernelName::Lists, table.groups), (KernelName::Hubs, hub_groups)],

@@ -35,6 +35,7 @@ pub(super) fn facts(context: &Context) -> Facts {
     Facts {
         traversal: context.declared.traversal,
         lists_sets: context.lists_sets(),
+        plurality: context.declared.plurality.is_some(),
         alone: is_alone(context),
         undirected: context.store.topology(Direction::In).is_some_and(|read| read.direction() == Direction::Out),
         groups: superstep::groups(context),
