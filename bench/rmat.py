@@ -177,7 +177,8 @@ def run(store, algorithm, device, strategy, place, words, arguments):
 
 def outcome(prepared, runs):
     """What is written."""
-    words = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
+    words = [Path(word).name if word.startswith("/") else word for word in sys.argv[1:]]
+    words = [f'"{word}"' if " " in word else word for word in words]
     return {
         "name": "rmat",
         "expectation": EXPECTATION,
