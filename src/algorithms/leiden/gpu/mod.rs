@@ -38,6 +38,7 @@ mod turn;
 
 pub use away::{Away, DeviceCopy};
 pub use level::OnGpu;
+pub use modules::modules;
 
 use super::clock::{Count, Part};
 use super::graph::Graph;
