@@ -242,3 +242,14 @@ impl Making<'_> {
 fn ranges_of(starts: &[u64]) -> Vec<[u32; 2]> {
     starts.par_windows(2).map(|range| [range[0] as u32, range[1] as u32]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::gpu::compose::check;
+
+    #[test]
+    fn modules_are_valid() {
+        modules().for_each(|module| _ = check(&module).unwrap_or_else(|error| panic!("{}: {error}", module.label)));
+    }
+}

@@ -1,6 +1,5 @@
 //! The kernels of a level, and what each is made of.
 
-use super::coarse;
 use crate::device::gpu::compose::Module;
 use crate::device::gpu::compose::plain::{File, Parts, U64, plain};
 
@@ -183,7 +182,7 @@ const ALL: [Name; 11] = [
 
 /// The modules of all kernels, for levels of every shape on a device with 32 KiB of workgroup memory.
 pub fn modules() -> Vec<Module> {
-    let mut modules: Vec<Module> = coarse::modules().collect();
+    let mut modules = Vec::new();
     for number in 0..24 {
         let is_wide = number % 2 == 1;
         let slots = Shape::slots_in(32 << 10, is_wide).expect("32 KiB have room for the smallest table");
