@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fs::{create_dir_all, remove_dir_all, write};
 use std::path::{Path, PathBuf};
 
-/// Whether FXC is given an algorithm's kernels: it takes up to 20 s for each.
+/// Whether FXC is given an algorithm's kernels.
 fn is_for_fxc(label: &str) -> bool {
     label.starts_with("bfs ") || label.starts_with("pagerank ")
 }

@@ -3,8 +3,8 @@
 //     node tools/shaders/check.mjs FOLDER [--every N] [wgsl] [cs_6_0] [cs_6_6] [cs_5_1]
 //
 // FOLDER is the one that TOPOSTREAM_WRITE_SHADERS named when `cargo test --test shaders` ran. Each of its folders has
-// its compiler: wgsl Tint, cs_6_0 and cs_6_6 DXC, cs_5_1 FXC, which takes seconds for each file and is not among the
-// defaults. DXC and FXC are given every Nth file.
+// its compiler: wgsl Tint, cs_6_0 and cs_6_6 DXC, cs_5_1 FXC, which is not among the defaults. DXC and FXC are given
+// every Nth file.
 //
 // Tint is part of npm's `webgpu` (npm ci --ignore-scripts --prefix tools/shaders) and needs no driver. DXC and FXC are
 // the DLLs beside it, which wine and a MinGW compiler run (Debian's wine, wine64 and gcc-mingw-w64-x86-64-win32). A
@@ -19,6 +19,9 @@ import { parseArgs } from "node:util";
 const here = dirname(fileURLToPath(import.meta.url));
 const packages = join(here, "node_modules/webgpu");
 const required = process.env.TOPOSTREAM_SHADER_COMPILERS === "required";
+
+// What a compiler cannot compile by a defect of its own: FXC ends with an internal error.
+const known = { cs_5_1: ["pagerank-merge"] };
 
 class Absent extends Error {}
 
@@ -62,23 +65,24 @@ const environment = {
 };
 
 // The program that calls the DLLs, compiled.
+let made;
 function program() {
     const missing = ["wine", "x86_64-w64-mingw32-gcc"].filter((name) => !inPath(name));
     if (missing.length > 0) throw new Absent(`there is no ${missing.join(" and no ")}`);
     if (!existsSync(packages)) throw new Absent("run `npm ci --ignore-scripts --prefix tools/shaders`");
     mkdirSync(work, { recursive: true });
-    const made = join(work, "d3d.exe");
-    execFileSync("x86_64-w64-mingw32-gcc", ["-O2", "-Wall", "-Wextra", "-Werror", "-o", made, join(here, "d3d.c")]);
+    const file = join(work, "d3d.exe");
+    execFileSync("x86_64-w64-mingw32-gcc", ["-O2", "-Wall", "-Wextra", "-Werror", "-o", file, join(here, "d3d.c")]);
     // The first start makes the prefix.
     execFileSync("wine", ["wineboot", "-u"], { env: environment, stdio: "ignore" });
-    return made;
+    return file;
 }
 
 // The program's lines for some files.
-function compiled(made, kind, dll, target, names) {
+function compiled(program, kind, dll, target, names) {
     return new Promise((done, fail) => {
         const stdio = ["pipe", "pipe", "inherit"];
-        const child = spawn("wine", [made, kind, dll, target], { env: environment, stdio });
+        const child = spawn("wine", [program, kind, dll, target], { env: environment, stdio });
         let text = "";
         child.stdout.on("data", (more) => (text += more));
         child.on("error", fail);
@@ -90,12 +94,12 @@ function compiled(made, kind, dll, target, names) {
 async function byMicrosoft(folder, target, every) {
     const kind = target === "cs_5_1" ? "fxc" : "dxc";
     const dll = join(packages, "dist/win32-x64", kind === "fxc" ? "d3dcompiler_47.dll" : "dxcompiler.dll");
-    const made = program();
+    const caller = (made ??= program());
     const names = files(folder).filter((_, number) => number % every === 0);
     const shares = Array.from({ length: availableParallelism() }, (_, at) =>
         names.filter((_, number) => number % availableParallelism() === at),
     );
-    const texts = await Promise.all(shares.map((share) => compiled(made, kind, `Z:${dll}`, target, share)));
+    const texts = await Promise.all(shares.map((share) => compiled(caller, kind, `Z:${dll}`, target, share)));
     const blocks = texts.flatMap((text) => text.split(/^(?=ok |refused |version )/m));
     const beginning = (word) => blocks.filter((block) => block.startsWith(`${word} `));
     const of = (word) => beginning(word).map((block) => block.slice(word.length + 1));
@@ -117,11 +121,13 @@ for (const kind of asked.length > 0 ? asked : ["wgsl", "cs_6_0", "cs_6_6"]) {
     const began = performance.now();
     const of = resolve(folder, kind);
     try {
-        const compiling = kind === "wgsl" ? byTint(of) : byMicrosoft(of, kind, Number(values.every));
-        const { compiler, refused, count } = await compiling;
+        const answer = kind === "wgsl" ? byTint(of) : byMicrosoft(of, kind, Number(values.every));
+        const { compiler, refused: all, count } = await answer;
+        const isKnown = (one) => (known[kind] ?? []).some((name) => one.split("\n")[0].includes(name));
+        const refused = all.filter((one) => !isKnown(one));
         const seconds = ((performance.now() - began) / 1000).toFixed(1);
         refused.slice(0, 20).forEach((one) => console.error(`refused: ${one.trimEnd()}`));
-        console.log(`${compiler}: ${count} modules, ${refused.length} refused, ${seconds} s`);
+        console.log(`${compiler}: ${count} modules, ${all.length} refused, ${seconds} s`);
         failed += refused.length;
     } catch (error) {
         if (!(error instanceof Absent) || required) throw error;

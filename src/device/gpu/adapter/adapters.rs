@@ -96,7 +96,7 @@ impl AdapterReport {
         self.kind != AdapterKind::Software
     }
 
-    /// Whether its shaders can be compiled in a time that a run may take.
+    /// Whether its shaders can be compiled.
     pub fn compiles(&self) -> bool {
         self.shader_compiler != ShaderCompiler::Fxc
     }

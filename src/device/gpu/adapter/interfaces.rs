@@ -8,7 +8,8 @@
 //! | | DX12 | HLSL, compiled by DXC or FXC to what drivers take |
 //!
 //! DXC is `dxcompiler.dll`, which Windows does not have: it is looked for beside the program and in PATH. FXC is part
-//! of Windows; it has neither 64-bit integers nor subgroups, takes up to 20 s for a kernel, and is refused.
+//! of Windows; it has neither 64-bit integers nor subgroups, ends with an error of its own at some kernels, and is
+//! refused.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -43,9 +44,9 @@ impl Serialize for ShaderCompiler {
 }
 
 /// The hint if there is no DXC.
-pub const NO_DXC: &str = "DX12 needs DXC: put dxcompiler.dll, version 1.8.2502 or newer, beside topostream.exe or into a \
-                          folder of PATH (https://github.com/microsoft/DirectXShaderCompiler/releases, in bin\\x64 or \
-                          bin\\arm64); FXC, which Windows has, takes up to 20 s for a kernel and lacks subgroups";
+pub const NO_DXC: &str = "DX12 needs DXC: put dxcompiler.dll, version 1.8.2502 or newer, beside topostream.exe or into \
+                          a folder of PATH (https://github.com/microsoft/DirectXShaderCompiler/releases, in bin\\x64 \
+                          or bin\\arm64); FXC, which Windows has, cannot compile all kernels";
 
 /// Interfaces that are opened with the same settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
