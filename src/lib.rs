@@ -123,7 +123,7 @@
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `gpu` (default) | GPUs, by Vulkan, Metal or DX12. No driver is needed to build it, or to run without a GPU |
+//! | `gpu` (default) | GPUs, by Vulkan; by Metal or DX12, untried. No driver is needed to build it, or to run without a GPU |
 //! | `cli` (default) | the program `topostream`, and its dependencies |
 //! | `internals` | modules without stable interfaces, for the program, tests and benchmarks |
 

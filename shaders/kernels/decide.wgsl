@@ -192,7 +192,7 @@ fn mode_of(found: Found, visit: u32) -> u32 {
     course.listing = u32(few && course.listed_visits != 0u);
     // The list is complete if it has as many vertices as the census has found.
     let complete = atomicLoad(&course.listed_counts[now]) == vertices;
-    if few && complete && (course.listed_visits >> visit & 1u) != 0u {
+    if few && complete && ((course.listed_visits >> visit) & 1u) != 0u {
         return MODE_LISTED;
     }
     let fits = vertices <= course.queue_vertices_max && edges <= course.queue_edges_max;
@@ -224,7 +224,7 @@ fn mode_of_set(before: Step, next: Next) -> u32 {
         atomicStore(&course.listed_counts[1], 0u);
     }
     let few = course.vertices <= LISTED_MAX && edges_of_set() <= SET_EDGES_MAX;
-    let may = (course.listed_visits >> next.visit & 1u) != 0u && course.updates != UPDATES_ALL;
+    let may = ((course.listed_visits >> next.visit) & 1u) != 0u && course.updates != UPDATES_ALL;
     let listed = complete && few && may;
     // Marks of touched vertices have to be cleared.
     let touched = atomicLoad(&course.listed_counts[1]) != 0u;
@@ -259,7 +259,7 @@ fn begin_next(found: Found) {
         }
     }
     // For queued lists, `absent` has to check missing pages first.
-    if (course.complete >> next.visit & 1u) == 0u && course.mode == MODE_WALKED {
+    if ((course.complete >> next.visit) & 1u) == 0u && course.mode == MODE_WALKED {
         atomicStore(&course.missing, 1u);
         course.done = 1u;
     }

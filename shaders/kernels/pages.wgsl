@@ -21,7 +21,7 @@ fn main(
     // rounds: pages / 2^15.
     for (; number < step.page_count; number += pages_a_round) {
         if DEFER {
-            if (atomicLoad(&next_pages[number / 32u]) >> (number % 32u) & 1u) == 0u {
+            if ((atomicLoad(&next_pages[number / 32u]) >> (number % 32u)) & 1u) == 0u {
                 continue;
             }
         }

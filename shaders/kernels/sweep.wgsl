@@ -57,7 +57,7 @@ fn take_alone(page: BatchPage, first_slot: u32, lane: u32) -> u32 {
     let slot = first_slot + lane;
     let vertex = page.start_vertex + slot;
     let at_word = vertex / 32u - (page.start_vertex + first_slot) / 32u;
-    if slot >= page.slot_count || (wanted[at_word] >> (vertex % 32u) & 1u) == 0u {
+    if slot >= page.slot_count || ((wanted[at_word] >> (vertex % 32u)) & 1u) == 0u {
         return 0u;
     }
     let first = slot_begin(page, slot);

@@ -87,6 +87,7 @@ impl Report {
     /// A device's driver and limits.
     fn limits(adapter: &AdapterReport) -> String {
         let AdapterReport { index, driver, limits, .. } = adapter;
+        let compiler = Self::compiler(adapter);
         let subgroups = match limits.subgroup_min == limits.subgroup_max {
             true => limits.subgroup_min.to_string(),
             false => format!("{} to {}", limits.subgroup_min, limits.subgroup_max),
@@ -94,9 +95,20 @@ impl Report {
         let [binding, buffer] = [limits.storage_binding_bytes, limits.buffer_bytes].map(tables::bytes);
         let bindings = tables::count(limits.storage_buffers_per_stage.into());
         format!(
-            "device {index}: driver {driver}\ndevice {index}: buffers up to {buffer}; a shader binds {bindings}, \
+            "device {index}: driver {driver}\n{compiler}device {index}: buffers up to {buffer}; a shader binds {bindings}, \
              {binding} of each; subgroups of {subgroups}\n"
         )
+    }
+
+    /// What compiles a device's shaders, where that is not the driver.
+    fn compiler(adapter: &AdapterReport) -> String {
+        use crate::device::gpu::interfaces::{NO_DXC, ShaderCompiler};
+        let AdapterReport { index, shader_compiler, .. } = adapter;
+        match shader_compiler {
+            ShaderCompiler::Driver => String::new(),
+            ShaderCompiler::Dxc(_) => format!("device {index}: shaders are compiled by {shader_compiler}\n"),
+            ShaderCompiler::Fxc => format!("device {index}: cannot be used: {NO_DXC}\n"),
+        }
     }
 
     /// A row for each fast path, a column for each adapter.
@@ -118,6 +130,9 @@ impl Report {
         match auto {
             Some(adapter) => format!("auto selects device {}: {}\n", adapter.index, adapter.name),
             None if self.adapters.is_empty() => format!("auto selects cpu: {NO_ADAPTER}\n"),
+            None if self.adapters.iter().any(|adapter| adapter.is_hardware()) => {
+                "auto selects cpu: no GPU can be used\n".into()
+            }
             None => {
                 "auto selects cpu: there is no hardware GPU, and software rendering is slower than the CPU device;\n\
                      select it by name or number\n"

@@ -3,156 +3,28 @@
 
 #![cfg(feature = "gpu")]
 
+mod cases;
 mod declared;
+mod dx12;
 mod plans;
 #[path = "../sample/mod.rs"]
 mod sample;
 mod texts;
+mod written;
 
-use std::collections::HashSet;
 use std::mem::offset_of;
-use std::sync::{Arc, LazyLock};
 
+use cases::{Abilities, PORTABLE, RECORD_ID, Valid, cases, modules, options, runs};
 use declared::{algorithms, catalogued};
-use naga::back::{hlsl, msl, spv};
-use naga::valid::ModuleInfo;
+use naga::back::{msl, spv};
 use rayon::prelude::*;
 use sample::some;
+use topostream::VertexId;
 use topostream::algorithms::{Bfs, Radius};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
-use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
-use topostream::model::algorithm::{Algorithm, Visit};
-use topostream::{Direction, VertexId};
+use topostream::device::gpu::compose::{Access, Declared, KernelName, ModuleOptions, Resource, check, compose};
+use topostream::model::algorithm::Algorithm;
 use topostream_formats::Encoding;
-
-/// The layout of earlier stores.
-const RECORD_ID: Encoding = Encoding::RecordId { page_bytes: 2, slot_bytes: 2 };
-
-const fn packed(step: bool, own: bool) -> Encoding {
-    Encoding::Packed { edges_max: 63 << 10, step, own }
-}
-
-const ENCODINGS: [Encoding; 4] = [Encoding::VertexId, RECORD_ID, packed(false, false), packed(true, true)];
-
-/// Capabilities of devices.
-#[derive(Clone, Copy, Debug)]
-struct Abilities {
-    float_atomics: bool,
-    wide_integers: bool,
-    subgroups: bool,
-}
-
-const PORTABLE: Abilities = Abilities { float_atomics: false, wide_integers: false, subgroups: false };
-
-fn all_abilities() -> impl Iterator<Item = Abilities> {
-    let bit = |number: u32, at: u32| number >> at & 1 != 0;
-    (0..8).map(move |number| Abilities {
-        float_atomics: bit(number, 0),
-        wide_integers: bit(number, 1),
-        subgroups: bit(number, 2),
-    })
-}
-
-fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities: Abilities) -> ModuleOptions {
-    let Abilities { float_atomics, wide_integers, subgroups } = abilities;
-    ModuleOptions {
-        encoding,
-        page_bytes: 64 << 10,
-        weights: false,
-        direction: visit.0,
-        visit: visit.1,
-        grouped: false,
-        attribute_chunk_vertices_log2: 10,
-        vertices: chunks * 1024 - 7,
-        sharded: false,
-        held_vertices: chunks * 1024 - 7,
-        bordering: None,
-        float_atomics,
-        wide_integers,
-        in_place: false,
-        unpacks: false,
-        loops_limited: float_atomics,
-        levels: 0,
-        clears: false,
-        lists: false,
-        tabled: false,
-        subgroups,
-    }
-}
-
-/// Whether an algorithm has the hooks of a kernel.
-fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
-    match kernel {
-        KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
-        KernelName::Plurality => algorithm.plurality.is_some(),
-        KernelName::Census | KernelName::Defer => algorithm.traversal,
-        KernelName::Decide => algorithm.decides(),
-        KernelName::Select | KernelName::Sweep => algorithm.decides() && algorithm.traversal,
-        kernel if kernel.is_of_messages() => algorithm.traversal && algorithm.name != "everything",
-        _ => true,
-    }
-}
-
-/// Whether devices with these abilities have a module of a kernel: 64-bit numbers are lowered by 64-bit atomics only.
-fn is_for(algorithm: &Declared, kernel: KernelName, abilities: Abilities) -> bool {
-    abilities.wide_integers || !(algorithm.needs_wide_atomics() && kernel.is_over_pages())
-}
-
-/// A case: a kernel of an algorithm, and all options that affect its text.
-fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
-    let mut cases = Vec::new();
-    for (algorithm, visits) in algorithms() {
-        let algorithm = Arc::new(algorithm);
-        for kernel in KernelName::ALL.into_iter().filter(|&kernel| runs(&algorithm, kernel)) {
-            let mut add = |options| cases.push((Arc::clone(&algorithm), kernel, options));
-            let able = |abilities: &Abilities| is_for(&algorithm, kernel, *abilities);
-            let least = all_abilities().find(able).expect("a device has all abilities");
-            for &visit in &visits {
-                for (encoding, weights) in ENCODINGS.into_iter().flat_map(|one| [(one, false), (one, true)]) {
-                    let options = ModuleOptions { weights, ..options(encoding, visit, 1, least) };
-                    add(ModuleOptions { grouped: true, ..options.clone() });
-                    if encoding.is_packed() {
-                        add(ModuleOptions { unpacks: true, ..options.clone() });
-                    }
-                    add(options);
-                }
-                for chunks in [1, 2, 5] {
-                    for abilities in all_abilities().filter(able) {
-                        let options = options(Encoding::VertexId, visit, chunks, abilities);
-                        // A device has one or both of the vertices' two buffers.
-                        for held_vertices in [800, 1200].into_iter().filter(|_| chunks == 2) {
-                            let options = ModuleOptions { sharded: true, held_vertices, ..options.clone() };
-                            // The border has one or two, too.
-                            let bordering = Some(2000 - held_vertices);
-                            add(ModuleOptions { bordering, ..options.clone() });
-                            add(options);
-                        }
-                        if kernel.is_over_pages() {
-                            add(ModuleOptions { tabled: true, ..options.clone() });
-                        }
-                        if kernel == KernelName::VertexPhase {
-                            add(ModuleOptions { lists: true, ..options.clone() });
-                        }
-                        if kernel == KernelName::Census {
-                            add(ModuleOptions { levels: options.vertices, clears: true, ..options.clone() });
-                        }
-                        add(options);
-                    }
-                }
-            }
-        }
-    }
-    cases
-}
-
-/// All modules, each text once. By default every thirteenth case: each kernel of each algorithm, with changing devices
-/// and stores.
-fn composed() -> Vec<Module> {
-    let mut seen = HashSet::new();
-    let cases: Vec<_> = some(cases(), 13).collect();
-    let modules = cases.into_par_iter().map(|(algorithm, kernel, options)| compose(&algorithm, kernel, &options));
-    modules.collect::<Vec<_>>().into_iter().filter(|module| seen.insert(module.text.clone())).collect()
-}
 
 /// What lowers 64-bit numbers is not made for devices without 64-bit atomics.
 #[test]
@@ -186,25 +58,6 @@ fn canonical_options_make_the_same_module() {
     });
 }
 
-/// A module, parsed and validated by naga.
-struct Valid {
-    module: Module,
-    parsed: naga::Module,
-    info: ModuleInfo,
-}
-
-/// All modules, composed and checked once for all tests: each is valid for a device with what its options say.
-fn modules() -> &'static [Valid] {
-    static MODULES: LazyLock<Vec<Valid>> = LazyLock::new(|| {
-        let valid = |module: Module| {
-            let (parsed, info) = check(&module).unwrap_or_else(|error| panic!("{}: {error}", module.label));
-            Valid { module, parsed, info }
-        };
-        composed().into_par_iter().map(valid).collect()
-    });
-    &MODULES
-}
-
 #[test]
 fn modules_are_valid_and_their_bindings_match() {
     let modules = modules();
@@ -228,6 +81,7 @@ fn modules_are_valid_and_their_bindings_match() {
         }
         let listed: Vec<_> =
             module.bindings.iter().map(|one| (one.group, one.binding, one.name.clone(), one.access)).collect();
+        bound.sort_by_key(|&(group, binding, ..)| (group, binding));
         assert_eq!(bound, listed, "{}", module.label);
     }
 }
@@ -259,22 +113,6 @@ fn modules_translate_to_msl() {
         let options = msl::Options { lang_version: (3, 0), fake_missing_bindings: true, ..msl::Options::default() };
         let text = msl::write_string(parsed, info, &options, &msl::PipelineOptions::default());
         assert!(text.is_ok(), "{}: {:?}", module.label, text.err());
-    }
-}
-
-/// HLSL has no float atomics: they use the bits.
-#[test]
-fn modules_translate_to_hlsl() {
-    for Valid { module, parsed, info } in modules().iter().filter(|one| !one.module.text.contains("atomic<f32>")) {
-        let options = hlsl::Options {
-            shader_model: hlsl::ShaderModel::V6_6,
-            fake_missing_bindings: true,
-            ..hlsl::Options::default()
-        };
-        let pipeline = hlsl::PipelineOptions::default();
-        let mut text = String::new();
-        let written = hlsl::Writer::new(&mut text, &options, &pipeline).write(parsed, info, None);
-        assert!(written.is_ok(), "{}: {:?}", module.label, written.err());
     }
 }
 

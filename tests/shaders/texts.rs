@@ -1,7 +1,7 @@
 //! The WGSL of algorithms: allowed names and accessors, and the messages for errors.
 
+use crate::cases::{PORTABLE, options};
 use crate::declared::{algorithms, everything, messaging};
-use crate::{PORTABLE, options};
 use topostream::Direction;
 use topostream::device::gpu::compose::{Declared, KernelName, Resource, check, compose};
 use topostream::model::algorithm::{Shader, Visit};

@@ -49,6 +49,8 @@ mod tally;
 mod turns;
 
 pub use clock::{Clock, Count, Part};
+#[cfg(feature = "gpu")]
+pub use gpu::modules as gpu_modules;
 pub use hierarchy::Hierarchy;
 pub use naming::{Naming, Quality};
 pub use objective::{Objective, RESOLUTION_MAX};

@@ -39,7 +39,7 @@ pub use adapter::import::{HostImport, HostMemory, SharedBuffer};
 pub use adapter::open::{Caps, Gpu, GpuOptions};
 pub use adapter::readback::Staging;
 pub use adapter::transfer::{Copy, TransferQueue, TransferTicket};
-pub use adapter::{adapters, health, import, open, rounds, transfer};
+pub use adapter::{adapters, health, import, interfaces, open, rounds, transfer};
 pub use device::GpuDevice;
 pub use driver::{PlanOf, RunSetup, plan_text};
 pub use memory::home::Home;

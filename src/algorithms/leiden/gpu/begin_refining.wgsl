@@ -2,7 +2,6 @@
 
 var<storage, read_write> labels: array<u32>;
 var<storage, read> communities: array<u32>;
-var<storage, read_write> sizes: array<u32>;
 var<storage, read_write> around: array<atomic<u32>>;
 
 fn around_word_add(at: u32, number: U64) {
@@ -23,6 +22,6 @@ fn begun(vertex: u32) -> u32 {
         around_word_add(at + MASS_WORDS / 2u, mass.into);
     }
     labels[vertex] = vertex;
-    sizes[vertex] = 1u;
+    atomicStore(&sizes[vertex], 1u);
     return vertex;
 }

@@ -41,6 +41,13 @@ enum Step {
 
 const ALL: [Step; 5] = [Step::Count, Step::Place, Step::Insert, Step::CountPairs, Step::PlacePairs];
 
+/// The modules of all kernels, for edges of each kind.
+pub fn modules() -> impl Iterator<Item = Module> {
+    let shape =
+        |number: u32| Shape { is_wide: number % 2 == 1, is_directed: false, weight_words: number / 2, slots: 1024 };
+    (0..6).flat_map(move |number| ALL.map(|step| step.module(shape(number))))
+}
+
 impl Step {
     /// What the next level's kernels depend on, if those of the level have this shape.
     fn made(self, shape: Shape) -> Shape {
@@ -243,13 +250,6 @@ mod tests {
 
     #[test]
     fn modules_are_valid() {
-        for number in 0..6 {
-            let (is_wide, weight_words) = (number % 2 == 1, number / 2);
-            let shape = Shape { is_wide, is_directed: false, weight_words, slots: 1024 };
-            for step in ALL {
-                let module = step.module(shape);
-                check(&module).unwrap_or_else(|error| panic!("{shape:?}, {}: {error}", module.label));
-            }
-        }
+        modules().for_each(|module| _ = check(&module).unwrap_or_else(|error| panic!("{}: {error}", module.label)));
     }
 }

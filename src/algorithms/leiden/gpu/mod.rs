@@ -45,6 +45,7 @@ use super::level::Level;
 use super::lists::{Lists, Weights};
 use super::paged::Edges;
 use super::turns::Turns;
+use crate::device::gpu::compose::Module;
 use crate::engine::Engine;
 use crate::error::Result;
 use card::{Card, unless_full};
@@ -55,6 +56,11 @@ use std::sync::Arc;
 
 /// The fewest edges, from either end, of a level on a card: below, the CPU takes less time.
 const EDGES_MIN: usize = 1 << 20;
+
+/// The modules of all kernels, for levels of every shape: for tests, and other compilers.
+pub fn modules() -> Vec<Module> {
+    modules::modules().into_iter().chain(coarse::modules()).collect()
+}
 
 /// A GPU that looks for communities.
 pub struct Searcher {

@@ -165,6 +165,38 @@ impl Name {
     }
 }
 
+/// All kernels.
+const ALL: [Name; 11] = [
+    Name::Begin,
+    Name::Take,
+    Name::Decide(0),
+    Name::Decide(1),
+    Name::Decide(2),
+    Name::Decide(3),
+    Name::Decide(4),
+    Name::HubAdd,
+    Name::HubBest,
+    Name::HubActivate,
+    Name::Apply,
+];
+
+/// The modules of all kernels, for levels of every shape on a device with 32 KiB of workgroup memory.
+pub fn modules() -> Vec<Module> {
+    let mut modules = Vec::new();
+    for number in 0..24 {
+        let is_wide = number % 2 == 1;
+        let slots = Shape::slots_in(32 << 10, is_wide).expect("32 KiB have room for the smallest table");
+        let shape = Shape { is_wide, is_directed: number / 12 == 1, weight_words: number / 4 % 3, slots };
+        for (name, refines) in ALL.into_iter().flat_map(|name| [(name, false), (name, true)]) {
+            // Only moving activates neighbours.
+            if name != Name::HubActivate || !refines {
+                modules.push(name.module(shape, refines));
+            }
+        }
+    }
+    modules
+}
+
 /// A file of this folder.
 macro_rules! file {
     ($name:literal) => {
@@ -206,37 +238,12 @@ mod tests {
     use super::*;
     use crate::device::gpu::compose::check;
 
-    /// All kernels.
-    const ALL: [Name; 11] = [
-        Name::Begin,
-        Name::Take,
-        Name::Decide(0),
-        Name::Decide(1),
-        Name::Decide(2),
-        Name::Decide(3),
-        Name::Decide(4),
-        Name::HubAdd,
-        Name::HubBest,
-        Name::HubActivate,
-        Name::Apply,
-    ];
-
     /// All shapes: every module is valid.
     #[test]
     fn modules_are_valid() {
-        for number in 0..24 {
-            let is_wide = number % 2 == 1;
-            let weight_words = number / 4 % 3;
-            let slots = Shape::slots_in(32 << 10, is_wide).unwrap();
-            let shape = Shape { is_wide, is_directed: number / 12 == 1, weight_words, slots };
-            for (name, refines) in ALL.into_iter().flat_map(|name| [(name, false), (name, true)]) {
-                // Only moving activates neighbours.
-                if name != Name::HubActivate || !refines {
-                    let module = name.module(shape, refines);
-                    check(&module).unwrap_or_else(|error| panic!("{shape:?}, {}: {error}", module.label));
-                    assert!(module.bindings.len() as u32 <= BUFFERS_MAX, "{}", module.label);
-                }
-            }
+        for module in modules() {
+            check(&module).unwrap_or_else(|error| panic!("{}: {error}\n{}", module.label, module.text));
+            assert!(module.bindings.len() as u32 <= BUFFERS_MAX, "{}", module.label);
         }
     }
 

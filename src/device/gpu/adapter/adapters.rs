@@ -1,5 +1,6 @@
 //! The GPUs of this machine, their features, and the choice among them.
 
+use super::interfaces::{self, Interface, NO_DXC, ShaderCompiler};
 use super::vulkan;
 use crate::device::DeviceChoice;
 use crate::error::Error;
@@ -79,6 +80,8 @@ pub struct AdapterReport {
     pub backend: String,
     /// The driver, with its version.
     pub driver: String,
+    /// What compiles its shaders.
+    pub shader_compiler: ShaderCompiler,
     /// Bytes of device memory, if the system reports them.
     pub memory_bytes: Option<u64>,
     /// Its limits.
@@ -91,6 +94,11 @@ impl AdapterReport {
     /// Whether it is hardware.
     pub fn is_hardware(&self) -> bool {
         self.kind != AdapterKind::Software
+    }
+
+    /// Whether its shaders can be compiled.
+    pub fn compiles(&self) -> bool {
+        self.shader_compiler != ShaderCompiler::Fxc
     }
 
     /// Orders adapters, better ones first. Vulkan has fast paths that the others lack.
@@ -157,19 +165,31 @@ pub fn choose_all(choices: &[DeviceChoice]) -> Result<Vec<Option<Adapter>>, Erro
 /// # Errors
 /// The errors of [`choose`].
 pub fn pick(reports: &[AdapterReport], choice: &DeviceChoice) -> Result<Option<usize>, Error> {
-    let best = reports.iter().enumerate().filter(|(_, report)| report.is_hardware());
+    let best = reports.iter().enumerate().filter(|(_, report)| report.is_hardware() && report.compiles());
     let best = best.min_by_key(|(_, report)| report.rank()).map(|(at, _)| at);
-    match choice {
-        DeviceChoice::Cpu => Ok(None),
-        DeviceChoice::Auto => Ok(best),
-        _ if reports.is_empty() => Err(none_at_all(choice)),
-        DeviceChoice::Gpu | DeviceChoice::All => best.map(Some).ok_or_else(|| only_software(reports)),
+    let chosen = match choice {
+        DeviceChoice::Cpu => return Ok(None),
+        DeviceChoice::Auto => return Ok(best),
+        _ if reports.is_empty() => return Err(none_at_all(choice)),
+        DeviceChoice::Gpu | DeviceChoice::All => best.ok_or_else(|| none_usable(reports))?,
         DeviceChoice::Index(index) => match reports.iter().position(|report| report.index == *index) {
-            Some(at) => Ok(Some(at)),
-            None => Err(Error::NoDevice(format!("no device {index}; available:{}", lines(reports)))),
+            Some(at) => at,
+            None => return Err(Error::NoDevice(format!("no device {index}; available:{}", lines(reports)))),
         },
-        DeviceChoice::Named(name) => named(reports, name).map(Some),
-    }
+        DeviceChoice::Named(name) => named(reports, name)?,
+    };
+    let report = &reports[chosen];
+    report.compiles().then_some(Some(chosen)).ok_or_else(|| without_dxc([report]))
+}
+
+/// The error if there is no hardware, or none whose shaders can be compiled.
+fn none_usable(reports: &[AdapterReport]) -> Error {
+    let mut hardware = reports.iter().filter(|report| report.is_hardware()).peekable();
+    if hardware.peek().is_some() { without_dxc(hardware) } else { only_software(reports) }
+}
+
+fn without_dxc<'a>(reports: impl IntoIterator<Item = &'a AdapterReport>) -> Error {
+    Error::NoDevice(format!("{NO_DXC}; without it there is only `--device cpu` instead of:{}", lines(reports)))
 }
 
 fn named(reports: &[AdapterReport], name: &str) -> Result<usize, Error> {
@@ -239,32 +259,39 @@ pub fn load_early(choices: &[DeviceChoice]) {
         // Before the thread starts, for a program that ends soon.
         LOADED.store(true, Ordering::Relaxed);
         // Without the thread they are loaded later.
-        threads::start("gpu drivers", 1, || _ = instance()).ok();
+        threads::start("gpu drivers", 1, || _ = instances()).ok();
     }
 }
 
-/// One instance for the whole program, never freed: drivers are loaded once.
-fn instance() -> &'static wgpu::Instance {
-    static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
-    INSTANCE.get_or_init(|| {
+/// The instances for the whole program, never freed: drivers are loaded once.
+fn instances() -> &'static [(Interface, wgpu::Instance)] {
+    static INSTANCES: OnceLock<Vec<(Interface, wgpu::Instance)>> = OnceLock::new();
+    INSTANCES.get_or_init(|| {
         LOADED.store(true, Ordering::Relaxed);
-        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-        descriptor.backends = Backends::VULKAN | Backends::METAL | Backends::DX12;
-        // The same in every build, so that tests run what users run. WGPU_DEBUG=1 and WGPU_VALIDATION=1 change them.
-        descriptor.flags = wgpu::InstanceFlags::empty().with_env();
-        // wgpu would validate the arguments of indirect dispatches in extra dispatches. They are written by trusted
-        // kernels, and never exceed the workgroups in the host's table.
-        descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
-        wgpu::Instance::new(descriptor)
+        interfaces::here().into_iter().map(instance).collect()
     })
 }
 
-fn enumerate() -> Vec<Adapter> {
-    let adapters = pollster::block_on(instance().enumerate_adapters(Backends::all()));
-    adapters.into_iter().enumerate().map(|(index, raw)| Adapter { report: describe(index, &raw), raw }).collect()
+fn instance(interface: Interface) -> (Interface, wgpu::Instance) {
+    let instance = wgpu::Instance::new(interface.descriptor());
+    // Windows always has a DX12 adapter in software: without any, the file was not a DXC that wgpu can use.
+    let is_wrong = matches!(interface, Interface::Dx12(ShaderCompiler::Dxc(_))) && adapters_of(&instance).is_empty();
+    if is_wrong { self::instance(Interface::Dx12(ShaderCompiler::Fxc)) } else { (interface, instance) }
 }
 
-fn describe(index: usize, adapter: &wgpu::Adapter) -> AdapterReport {
+fn adapters_of(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+    pollster::block_on(instance.enumerate_adapters(Backends::all()))
+}
+
+fn enumerate() -> Vec<Adapter> {
+    let of_one = |(interface, instance): &'static (Interface, wgpu::Instance)| {
+        adapters_of(instance).into_iter().map(move |raw| (interface.compiler(), raw))
+    };
+    let found = instances().iter().flat_map(of_one).enumerate();
+    found.map(|(index, (compiler, raw))| Adapter { report: describe(index, compiler, &raw), raw }).collect()
+}
+
+fn describe(index: usize, compiler: &ShaderCompiler, adapter: &wgpu::Adapter) -> AdapterReport {
     let (info, limits, features) = (adapter.get_info(), adapter.limits(), adapter.features());
     let facts = vulkan::facts(adapter);
     AdapterReport {
@@ -279,6 +306,7 @@ fn describe(index: usize, adapter: &wgpu::Adapter) -> AdapterReport {
         },
         backend: info.backend.to_string(),
         driver: format!("{} {}", info.driver, info.driver_info).trim().into(),
+        shader_compiler: compiler.clone(),
         memory_bytes: facts.as_ref().and_then(|facts| facts.memory_bytes),
         limits: AdapterLimits {
             storage_binding_bytes: limits.max_storage_buffer_binding_size,
@@ -333,8 +361,15 @@ mod tests {
             subgroup_min: 4,
             subgroup_max: 128,
         };
+        let dxc = || ShaderCompiler::Dxc("/dxcompiler.dll".into());
+        let shader_compiler = if backend == "dx12" { dxc() } else { ShaderCompiler::Driver };
         let (name, backend, driver) = (name.into(), backend.into(), String::new());
-        AdapterReport { index, name, kind, backend, driver, memory_bytes: None, limits, fast_paths: Vec::new() }
+        let (memory_bytes, fast_paths) = (None, Vec::new());
+        AdapterReport { index, name, kind, backend, driver, shader_compiler, memory_bytes, limits, fast_paths }
+    }
+
+    fn without_dxc(report: AdapterReport) -> AdapterReport {
+        AdapterReport { shader_compiler: ShaderCompiler::Fxc, ..report }
     }
 
     fn all() -> Vec<AdapterReport> {
@@ -364,6 +399,29 @@ mod tests {
         let odd =
             [report(0, "a", Other, "vulkan"), report(1, "b", Virtual, "vulkan"), report(2, "c", Integrated, "dx12")];
         assert_eq!((choose(&odd), choose(&odd[..2]), choose(&odd[..1])), (Some(2), Some(1), Some(0)));
+    }
+
+    #[test]
+    fn dx12_without_dxc_is_refused() {
+        let card = |index, backend| report(index, "card", Discrete, backend);
+        let alone = [without_dxc(card(0, "dx12")), without_dxc(report(1, "basic render", Software, "dx12"))];
+        assert_eq!(pick(&alone, &DeviceChoice::Auto).unwrap(), None);
+        for choice in [
+            DeviceChoice::Gpu,
+            DeviceChoice::All,
+            DeviceChoice::Index(0),
+            DeviceChoice::Index(1),
+            DeviceChoice::Named("card".into()),
+        ] {
+            let text = refusal(&alone, choice);
+            for word in ["dxcompiler.dll", "github.com/microsoft/DirectXShaderCompiler", "--device cpu", "(", "dx12)"] {
+                assert!(text.contains(word), "no {word:?} in {text}");
+            }
+        }
+        // Vulkan is taken before, whatever DX12 has.
+        let both = [without_dxc(card(0, "dx12")), report(1, "weak", Integrated, "vulkan")];
+        assert_eq!(pick(&both, &DeviceChoice::Gpu).unwrap(), Some(1));
+        assert_eq!(pick(&[card(0, "dx12")], &DeviceChoice::Gpu).unwrap(), Some(0));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! | [`health`] | the first error of a device |
 //! | `host_memory`, `vulkan` | memory that may be imported; direct calls of Vulkan: imports and the transfer queue |
 //! | [`pipeline_cache`] | compiled kernels on disk |
+//! | [`interfaces`] | the system's interfaces, and compilers of shaders |
 //! | [`adapters`] | the adapters of this machine, and how the user chooses among them |
 //! | [`open`] | an open adapter: its features, waits and errors |
 //! | [`import`], [`transfer`] | buffers, host memory that the device reads, copies that overlap kernels |
@@ -23,6 +24,7 @@ pub mod awake;
 pub mod health;
 mod host_memory;
 pub mod import;
+pub mod interfaces;
 pub mod open;
 mod opening;
 pub mod pipeline_cache;

@@ -94,7 +94,7 @@ fn told(one: &Attribute, sharded: bool) -> String {
 
 fn sets_learn(sets: &[&Attribute], sharded: bool) -> String {
     function("sets_learn(vertex: u32, flags: u32)", sets, |which, set| {
-        format!("if (flags >> {which}u & 1u) != 0u {{ {}_insert(vertex); }}", told(set, sharded))
+        format!("if ((flags >> {which}u) & 1u) != 0u {{ {}_insert(vertex); }}", told(set, sharded))
     })
 }
 
