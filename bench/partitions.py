@@ -121,7 +121,7 @@ def run(store, work, devices, folder, runs):
         out.rename(first)
     elif not is_same(out, first):
         sys.exit(f"{work}: another answer than in the first partition")
-    return [spread(each("wall_ns")), spread(each("merge_ns")), each("merged_bytes")[0]]
+    return [spread(each("wall_ns")), spread(each("merge_ns")), f"{each('merged_bytes')[0]:.3f}"]
 
 
 def outcome(rows, graph, devices):
@@ -170,8 +170,8 @@ def main():
                             continue
                         figures = run(store, work, devices, folder, arguments.runs)
                         sent_by = sent if work == "pull" else "messages"
-                        rows.append([str(count), Path(rule).name, cut, str(values), work, sent_by, *figures])
-                        print(*rows[-1][:6], f"{figures[0]['median']:.2f} ms, {figures[2]:.3f} MB", file=sys.stderr)
+                        rows.append([str(count), Path(rule).name, f"{cut:g}", str(values), work, sent_by, *figures])
+                        print(*rows[-1][:6], f"{figures[0]['median']:.2f} ms, {figures[2]} MB", file=sys.stderr)
     text = json.dumps(outcome(rows, arguments.graph.name, devices), indent=2) + "\n"
     if arguments.json:
         arguments.json.write_text(text)

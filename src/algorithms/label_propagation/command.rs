@@ -47,7 +47,7 @@ pub struct CommunitiesArgs {
     #[arg(long, default_value_t = 10, value_name = "N")]
     max_iterations: u32,
     /// Memory for counting labels, in main memory and on each device: more is faster [default: a quarter of --memory,
-    /// at most 1GiB]
+    /// at most 1GiB, or 4GiB for undirected graphs on GPUs alone]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     table: Option<u64>,
 }
