@@ -456,7 +456,7 @@ class Algorithms:
         Args:
             max_iterations: maximum number of iterations.
             table: memory for counting labels, in main memory and on each device: more is faster [default: a quarter of
-                ``memory``, at most 1GiB].
+                ``memory``, at most 1GiB, or 4GiB for undirected graphs on GPUs alone].
             progress: show a bar; or a function that is called some times a second.
 
         Returns:
