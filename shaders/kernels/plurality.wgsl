@@ -9,7 +9,7 @@
 
 // Maximum length of a list for one thread.
 const SHORT_MAX = 8u;
-// Threads for a list of middle length: those of a workgroup / FINDERS.
+// Threads for a list of middle length: a workgroup has FINDERS times as many.
 const MIDDLE_LANES = 32u;
 // Maximum length of a list for these.
 const MIDDLE_MAX = 256u;

@@ -25,7 +25,7 @@ const TOLERANCE: f64 = 1e-9;
 
 /// Communities that are checked.
 pub struct Partition<'a> {
-    /// The algorithm and the column, for messages.
+    /// The names of the algorithm and of the column, which errors mention.
     pub name: (&'a str, &'a str),
     /// The vertex that each vertex's community is named after.
     pub labels: &'a Values<'a, Option<VertexId>>,

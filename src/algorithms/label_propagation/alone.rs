@@ -19,10 +19,10 @@ pub(super) enum Alone {
 }
 
 impl Alone {
-    /// Those of an engine's store, on its devices.
+    /// The lists of an engine's store that its devices count so.
     ///
     /// # Errors
-    /// Those of opening the devices.
+    /// If a device cannot be opened.
     pub fn of(engine: &Engine) -> Result<Self> {
         let max = |longest| in_one_page_max(engine.store(), longest);
         if engine.is_cpu_only()? {

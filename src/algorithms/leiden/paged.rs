@@ -215,8 +215,8 @@ impl PagedLists {
         Ok(self.topologies().map(PageReader::open).collect::<StoreResult<_>>()?)
     }
 
-    /// Passes the lists of vertices in ascending order, on all threads, each with its index in `vertices`. Those of a
-    /// block come one after another, with a value of their own; these are returned in the order of the blocks.
+    /// Passes the lists of vertices in ascending order, on all threads, each with its index in `vertices`. The lists of
+    /// a block are passed in turn, with one value for the block; the values are returned in the order of the blocks.
     ///
     /// # Errors
     /// Those of reading pages; [`Error::Interrupted`].

@@ -58,7 +58,7 @@ pub enum Interface {
 }
 
 impl Interface {
-    /// Those of a system, where `dxc` is DXC's file.
+    /// The interfaces of a system. `dxc` is the path of DXC's library, if it was found.
     pub fn all(is_windows: bool, dxc: Option<PathBuf>) -> Vec<Self> {
         let compiler = dxc.map_or(ShaderCompiler::Fxc, ShaderCompiler::Dxc);
         let dx12 = is_windows.then_some(Self::Dx12(compiler));

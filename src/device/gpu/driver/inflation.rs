@@ -68,7 +68,7 @@ impl Inflation {
     /// the bus in copies. Pages that stay packed are in one buffer.
     ///
     /// # Errors
-    /// Shader and device errors; without imported frames those of a page.
+    /// Shader and device errors; without imported frames, the errors of reading a page.
     pub fn plan(
         &mut self,
         context: &Context,

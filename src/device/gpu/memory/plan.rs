@@ -82,7 +82,7 @@ pub struct DevicePlan {
     pub stream_slots: u32,
     /// Bytes of a frame.
     pub frame_bytes: u64,
-    /// Bytes of a slot: those of a frame, or more if slots hold the plain images of packed pages.
+    /// Bytes of a slot: as many as a frame has, or more if slots hold the plain images of packed pages.
     pub slot_bytes: u64,
     /// Plain images into which a launch decodes its packed pages; 0 if slots hold plain pages or images.
     pub images: u32,
@@ -106,8 +106,8 @@ pub fn chunk_vertices_log2(caps: &Caps) -> u32 {
 }
 
 impl DevicePlan {
-    /// Plans the memory that the settings allow. Packed pages are kept as plain images if those of all pages fit;
-    /// otherwise slots hold packed pages, and each launch decodes its own.
+    /// Plans the memory that the settings allow. Packed pages are kept as plain images if all
+    /// images fit; otherwise slots hold packed pages, and each launch decodes its own.
     ///
     /// # Errors
     /// [`Error::DeviceMemory`] with all parts if they do not fit; [`Error::Parameter`] for settings that the adapter
@@ -137,7 +137,7 @@ impl DevicePlan {
         let least = if plan.in_place { 0 } else { SLOTS_MIN };
         let mut needed = plan.fixed_bytes() + least * plan.per_slot();
         // By what each step costs, least first. Without room for pages, the device needs the host for every superstep.
-        // A superstep reads each degree once, in order, or in a traversal those of active vertices only; it reads and
+        // A superstep reads each degree once, in order; a traversal reads degrees of active vertices only. It reads and
         // writes attributes, and reads them again with their pages. Other devices' values are read at random.
         let steps = [Self::leave_to_host, Self::move_degrees_out, Self::move_attributes_out, Self::move_seen_out];
         for move_out in steps {

@@ -45,7 +45,7 @@ pub fn device_bytes(attribute: &Attribute, vertices: u64) -> u64 {
 pub struct Holding<'a> {
     /// The device's part.
     pub part: &'a Part,
-    /// The vertices of others whose values it holds; none if it holds those of all.
+    /// The vertices of others whose values it holds; `None` if it holds the values of all vertices.
     pub border: Option<&'a Border>,
 }
 
