@@ -195,7 +195,7 @@ impl<R: Record> Formatter<'_, R> {
         let buckets = Buckets::of_records(&edges, directed);
         let mut pairs = self
             .sort_and_reduce_in_place("unite directions", edges, (&buckets, beside_bytes), directed, reduce)?
-            .into_compact();
+            .into_records();
         pairs.shrink_to_fit();
         Ok((pairs, Repetition { both_ways: both_ways.into_inner(), repeated: repeated.into_inner() }))
     }

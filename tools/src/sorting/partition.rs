@@ -9,9 +9,9 @@
 //! every bucket fits in a cache unless a single vertex has too many edges. A general radix sort knows neither the
 //! ranges nor how many bits of an edge are in use: it is what is left if there is no memory for buckets.
 
+use super::pieces::Pieces;
 use super::record::{Record, radix_sort};
 use rayon::prelude::*;
-use std::ops::Range;
 use std::sync::Mutex;
 use topostream_formats::Result;
 
@@ -32,56 +32,6 @@ const DIGIT_BITS_MAX: u32 = 11;
 const RADIX_RECORDS_MIN: usize = 1 << 8;
 /// Main memory for a piece, in bytes: its position, and its slice while buckets are sorted, in growing lists.
 const PIECE_BYTES: usize = 64;
-
-/// Sorted records: pieces of one allocation, in order.
-pub struct Pieces<R> {
-    records: Vec<R>,
-    pieces: Vec<Range<usize>>,
-}
-
-impl<R: Record> Pieces<R> {
-    /// Main memory in use, in bytes.
-    pub fn memory_bytes(&self) -> u64 {
-        (size_of_val(&self.records[..]) + size_of_val(&self.pieces[..])) as u64
-    }
-
-    /// The number of records.
-    pub fn records(&self) -> u64 {
-        self.records.len() as u64
-    }
-
-    /// The records, in any order, if none were left out.
-    pub fn into_records(self) -> Vec<R> {
-        self.records
-    }
-
-    /// The records of all pieces, in any order, in the same allocation.
-    pub fn into_compact(self) -> Vec<R> {
-        let Self { mut records, mut pieces } = self;
-        pieces.sort_unstable_by_key(|piece| piece.start);
-        let mut end = 0;
-        for piece in pieces {
-            let count = piece.len();
-            if piece.start > end {
-                records.copy_within(piece, end);
-            }
-            end += count;
-        }
-        records.truncate(end);
-        records
-    }
-
-    /// The allocation, empty.
-    pub fn into_memory(mut self) -> Vec<R> {
-        self.records.clear();
-        self.records
-    }
-
-    /// Passes all records in ascending order.
-    pub fn for_each(&self, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
-        self.pieces.iter().try_for_each(|piece| take(&self.records[piece.clone()]))
-    }
-}
 
 /// Ranges of new sources.
 pub struct Buckets {
@@ -245,7 +195,7 @@ pub fn sort_and_reduce<R: Record>(
         piece.start..piece.start + records
     };
     let pieces = pieces.into_iter().map(filled).filter(|piece| !piece.is_empty()).collect();
-    Ok(Pieces { records, pieces })
+    Ok(Pieces::new(records, pieces))
 }
 
 /// Sorts renumbered records without more memory.
@@ -260,7 +210,7 @@ fn sort_whole<R: Record>(
     reduce(&mut records);
     let pieces = (0..records.len()).step_by(RECORDS_PER_CHECK);
     let pieces = pieces.map(|start| start..records.len().min(start + RECORDS_PER_CHECK)).collect();
-    Ok(Pieces { records, pieces })
+    Ok(Pieces::new(records, pieces))
 }
 
 /// Sorts each bucket in its pieces and returns how many records of each are left, unless a bucket is larger than there

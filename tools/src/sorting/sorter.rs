@@ -9,7 +9,8 @@
 //!
 //! Edges that will be sorted under other numbers are only collected: runs are then in input order.
 
-use super::partition::{Buckets, Pieces, sort};
+use super::partition::{Buckets, sort};
+use super::pieces::Pieces;
 use super::record::{Record, radix_sort};
 use super::runs::{BLOCK_RECORDS_MAX, DiskRun, DiskRuns, Take, append, block_records, merge_bytes};
 use crate::progress::Cancel;
