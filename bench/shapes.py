@@ -38,7 +38,7 @@ RUNS = [
     ("delta-pagerank", "directed", "delta-pagerank"),
     ("bfs", "undirected", "bfs --source 0"),
     ("sssp", "weighted", "sssp --source 0"),
-    ("sssp --delta", "weighted", "sssp --source 0 --delta 16"),
+    ("sssp --delta inf", "weighted", "sssp --source 0 --delta inf"),
     ("widest", "weighted", "widest --source 0"),
     ("components", "undirected", "components"),
     ("components, directed", "directed", "components"),

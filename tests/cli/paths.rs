@@ -111,3 +111,25 @@ fn a_cutoff_ends_the_search_and_is_validated() {
     }
     folder.run("run sssp roads --source a --cutoff far").fails(2, &["--cutoff", "far"]);
 }
+
+#[test]
+fn shortest_paths_have_buckets_where_no_vertex_has_many_neighbours() {
+    let folder = Folder::new();
+    // Lists are of 2 to 4; with a hub, of up to 20.
+    let grid = |weight: fn(u32) -> u32| (0..400).flat_map(move |v| [(v, v + 1, weight(v)), (v, v + 20, weight(v + 7))]);
+    let lines = |weight: fn(u32) -> u32| grid(weight).map(|(a, b, w)| format!("{a} {b} {w}\n")).collect::<String>();
+    let weights = lines(|v| v * 7919 % 9 + 1);
+    let hub = weights.clone() + &(0..16).map(|v| format!("0 {} 9\n", 400 - 3 * v)).collect::<String>();
+    for (name, text, buckets) in [("grid", &weights, true), ("hub", &hub, false), ("zero", &lines(|_| 0), false)] {
+        folder.write("edges.wel", text);
+        folder.run(&format!("format edges.wel {name} --symmetrize --weight-type u32")).succeeds();
+        let visits = [" --delta inf", ""].map(|delta| {
+            let options = format!("--source 0 --device cpu --threads 1 --output {name}{}.csv{delta}", delta.len());
+            let report = folder.run(&format!("run sssp {name} {options} --json")).succeeds().json();
+            (report["steps"].as_array().unwrap().len(), report["total"]["edges"].as_u64().unwrap())
+        });
+        assert_eq!(folder.read(&format!("{name}0.csv")), folder.read(&format!("{name}12.csv")));
+        assert_eq!(visits[0] != visits[1], buckets, "{name}: {visits:?}");
+    }
+    folder.run("run sssp grid --source 0 --delta nan").fails(1, &["delta NaN: the width of a bucket must be"]);
+}

@@ -1,5 +1,6 @@
 //! `sssp`: its arguments, and its entry in the catalogue.
 
+use super::width::usual_width;
 use super::{DeltaStepping, ShortestPathTree, ShortestPaths, Sssp};
 use crate::algorithms::command::{
     Arguments, CONDUCTING, Command, Companion, Edges, Entry, Finished, Graphalytics, ParameterKind, PathArgs, Prepared,
@@ -60,7 +61,9 @@ pub struct SsspArgs {
     /// The source: an original id, or `max-degree` for the vertex with the most out-edges
     #[arg(long, value_name = "ID", value_parser = source)]
     source: Source,
-    /// Width of a bucket of distances (delta-stepping): fewer lists are read twice, in more supersteps
+    /// Width of a bucket of distances (delta-stepping): fewer lists are read twice, in more supersteps. `inf`: no
+    /// buckets. By default three mean weights where no vertex has more than 16 neighbours, as in roads and meshes, and
+    /// no buckets elsewhere
     #[arg(long, value_name = "WIDTH")]
     delta: Option<f64>,
     /// Distances over f32 weights in single precision: 4 bytes a vertex instead of 8, and on GPUs without 64-bit
@@ -94,7 +97,7 @@ impl SsspArgs {
 impl Command for SsspArgs {
     fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
         let paths = self.paths(VertexId(0), kind.weights);
-        match self.delta {
+        match self.delta.filter(|&delta| delta != f64::INFINITY) {
             Some(delta) => Box::new(DeltaStepping { paths, delta }),
             None => Box::new(paths),
         }
@@ -105,7 +108,11 @@ impl Command for SsspArgs {
         let ends = self.path.ends(source, store)?;
         let paths = self.paths(source, store.manifest().weights);
         let parents = self.parents || self.path.is_asked();
-        let prepared = match (self.delta, parents) {
+        let delta = match self.delta {
+            Some(delta) => Some(delta).filter(|&delta| delta != f64::INFINITY),
+            None => usual_width(store)?,
+        };
+        let prepared = match (delta, parents) {
             (Some(delta), false) => Prepared::new(DeltaStepping { paths, delta }),
             (Some(delta), true) => Prepared::new(WithParents(DeltaStepping { paths, delta })),
             (None, false) => Prepared::new(paths),

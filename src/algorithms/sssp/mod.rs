@@ -29,6 +29,8 @@ pub mod command;
 mod delta_stepping;
 mod nearest;
 mod tree;
+#[cfg(feature = "cli")]
+mod width;
 
 pub use delta_stepping::DeltaStepping;
 pub use tree::{ShortestPathTree, ShortestPaths};
