@@ -71,18 +71,24 @@ def median(values):
     return {"median": statistics.median(values), "min": min(values), "max": max(values), "runs": len(values)}
 
 
-def raw_read(path):
-    """Reads a file with O_DIRECT, four parts at a time."""
-    parts = 4
-    blocks = -(-path.stat().st_size // (BLOCK * parts))
+def stripes(store):
+    """The files of a store's pages."""
+    folders = json.loads((store / "graph.json").read_text())["graph"]["stripes"]
+    return [store / folder / f"pages.{number}" for number, folder in enumerate(folders)]
 
-    def part(number):
+
+def raw_read(paths):
+    """Reads files with O_DIRECT, four parts of each at a time."""
+    parts = 4
+
+    def part(path, number):
+        blocks = -(-path.stat().st_size // (BLOCK * parts))
         words = ["dd", f"if={path}", "of=/dev/null", f"bs={BLOCK}", "iflag=direct"]
         words += [f"skip={number * blocks}", f"count={blocks}"]
         subprocess.run(words, check=True, stderr=subprocess.DEVNULL)
 
-    with ThreadPoolExecutor(parts) as pool:
-        list(pool.map(part, range(parts)))
+    with ThreadPoolExecutor(parts * len(paths)) as pool:
+        list(pool.map(part, paths * parts, [number for number in range(parts) for _ in paths]))
 
 
 def prepare(name, scale, weights, arguments):
@@ -99,12 +105,15 @@ def prepare(name, scale, weights, arguments):
         words = ["generate", "rmat", "--scale", scale, "--store", store, "--encoding", "packed"]
         words += ["--order", "degree-groups", "--memory", arguments.memory, "--quiet"]
         words += ["--random-weights", "u32:1:255"] if weights else []
+        words += [word for folder in arguments.stripe for word in ("--stripe", folder.absolute() / name)]
         seconds = timed(lambda: topostream(*words))
-        row("generate and format", seconds, sum(path.stat().st_size for path in store.rglob("*") if path.is_file()))
-    pages = store / "pages.0"
-    size = pages.stat().st_size
+        files = [path for path in store.rglob("*") if path.is_file()] + stripes(store)[1:]
+        row("generate and format", seconds, sum(path.stat().st_size for path in files))
+    pages = stripes(store)
+    size = sum(path.stat().st_size for path in pages)
     row("verify", timed(lambda: topostream("verify", store, "--memory", arguments.memory, "--quiet")), size)
-    row("raw O_DIRECT read, four readers", timed(lambda: raw_read(pages)), size, None)
+    of_each = " a stripe" if len(pages) > 1 else ""
+    row(f"raw O_DIRECT read, four readers{of_each}", timed(lambda: raw_read(pages)), size, None)
     return store, edges, rows
 
 
@@ -202,6 +211,7 @@ def main():
     listed = lambda text: text.split(",")  # noqa: E731
     parser.add_argument("--scale", type=lambda text: [int(word) for word in text.split(",")], required=True)
     parser.add_argument("--dir", type=Path, default=Path(os.environ.get("BENCH_DIR", "target/bench")))
+    parser.add_argument("--stripe", type=Path, action="append", default=[], help="another folder for pages; repeated")
     parser.add_argument("--memory", default="96GiB", help="of formatting, verify and runs")
     parser.add_argument("--buffer", default="8GiB", help="the page buffer of runs from disk")
     parser.add_argument("--device", type=listed, default=["cpu"], metavar="NAMES", help="as cpu,0,0+1")
@@ -234,7 +244,8 @@ def main():
                             if (algorithm == "sssp") == weighted:
                                 runs.append(run(store, algorithm, device, strategy, place, words, arguments))
             if arguments.discard:
-                shutil.rmtree(store)
+                for folder in {path.parent for path in stripes(store)}:
+                    shutil.rmtree(folder)
             # What has been measured stays if a later scale is too large.
             if arguments.json:
                 arguments.json.write_text(json.dumps(outcome(prepared, runs), indent=2) + "\n")
