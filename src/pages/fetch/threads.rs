@@ -13,7 +13,7 @@ use topostream_formats::threads;
 
 /// Threads for one stripe, each with one read at a time. They sleep in the kernel, so more threads than cores are
 /// useful.
-const THREADS: usize = 16;
+pub(super) const THREADS: usize = 16;
 /// The maximum number of threads of all stripes together. Every stripe has at least one.
 const THREADS_MAX: usize = 64;
 
@@ -40,10 +40,10 @@ impl ThreadsFetcher {
         let wanted = (THREADS_MAX / files.stripes()).clamp(1, THREADS);
         let (direct, files, abandoned) = (files.direct(), Arc::new(files), Arc::new(AtomicBool::new(false)));
         let mut started = Vec::new();
-        for _ in 0..wanted {
+        for thread in 0..wanted {
             let (files, take, give) = (Arc::clone(&files), take.clone(), give.clone());
             let abandoned = Arc::clone(&abandoned);
-            match threads::start("page reader", wanted, move || serve(&files, &take, &give, &abandoned)) {
+            match threads::start("page reader", wanted, move || serve((thread, &files), &take, &give, &abandoned)) {
                 Ok(thread) => started.push(thread),
                 Err(_) if !started.is_empty() => break,
                 Err(error) => return Err(error.into()),
@@ -54,7 +54,7 @@ impl ThreadsFetcher {
 }
 
 fn serve(
-    files: &PageFiles,
+    (thread, files): (usize, &PageFiles),
     take: &Receiver<PageRead>,
     give: &mpsc::UnboundedSender<PageFilled>,
     abandoned: &AtomicBool,
@@ -63,7 +63,7 @@ fn serve(
         if abandoned.load(Ordering::Relaxed) {
             return;
         }
-        let result = files.read(page, &mut frame).map_err(Unfilled::Read);
+        let result = files.read(thread, page, &mut frame).map_err(Unfilled::Read);
         if give.send(PageFilled { page, frame, result }).is_err() {
             return;
         }
