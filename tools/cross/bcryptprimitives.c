@@ -1,5 +1,5 @@
-// The one function of Windows' bcryptprimitives.dll that Rust's standard library calls, for wine before version 9, which
-// has no such library.
+// The one function of Windows' bcryptprimitives.dll that Rust's standard library calls, for wine before version 9,
+// which has no such library.
 #include <windows.h>
 #include <ntsecapi.h>
 
