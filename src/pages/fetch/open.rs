@@ -1,6 +1,5 @@
 //! The page files of a stripe, open for positioned reads.
 
-use super::threads::THREADS;
 use super::{Frame, PageRef};
 use crate::pages::parts::Parts;
 use std::fs::File;
@@ -26,6 +25,9 @@ impl OpenFile {
     }
 }
 
+/// Threads that read from one stripe, each with one read at a time. They sleep in the kernel, so more threads than cores
+/// are useful.
+pub(super) const THREADS: usize = 16;
 /// How often a file is opened. Windows serves one read of an open file at a time, other systems any number.
 const HANDLES: usize = if cfg!(windows) { THREADS } else { 1 };
 

@@ -1,5 +1,6 @@
 //! The portable fetcher: positioned reads on a few threads.
 
+use super::open::THREADS;
 use super::{Fetcher, PageFiles, PageFilled, PageRead, SHUT_DOWN_TIMEOUT, Unfilled};
 use crate::error::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -11,9 +12,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use topostream_formats::threads;
 
-/// Threads for one stripe, each with one read at a time. They sleep in the kernel, so more threads than cores are
-/// useful.
-pub(super) const THREADS: usize = 16;
 /// The maximum number of threads of all stripes together. Every stripe has at least one.
 const THREADS_MAX: usize = 64;
 
