@@ -1,6 +1,8 @@
 //! Page-aligned memory, as O_DIRECT needs it and as GPU drivers can import it.
 
-use crate::error::{Error, Result};
+#[cfg(target_os = "linux")]
+use crate::error::Error;
+use crate::error::Result;
 use crate::memory;
 use memmap2::MmapMut;
 #[cfg(target_os = "linux")]
@@ -10,6 +12,7 @@ use rustix::fs::SealFlags;
 #[cfg(target_os = "linux")]
 use std::fs::File;
 use std::ops::{Deref, DerefMut, Range};
+#[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The alignment of [`SharedMemory`] and of an [`AlignedBuffer`], in bytes: a memory page, and a multiple of any disk's
@@ -25,6 +28,7 @@ pub const ALIGNMENT: usize = 4096;
 #[derive(Debug)]
 pub struct SharedMemory {
     /// Owns the memory, if there is any; never used for access.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     map: Option<MmapMut>,
     start: *mut u8,
     bytes: usize,
@@ -105,10 +109,13 @@ impl SharedMemory {
 }
 
 /// Memory from this size on is released by several threads.
+#[cfg(target_os = "linux")]
 const RELEASE_MIN: usize = 256 << 20;
 /// The size of a part that one thread releases at once.
+#[cfg(target_os = "linux")]
 const RELEASE_PART: usize = 64 << 20;
 /// The maximum number of threads that release memory: more contend for the system's locks.
+#[cfg(target_os = "linux")]
 const RELEASERS_MAX: usize = 16;
 
 /// Releases large memory on several threads: one takes 3 ms per GB of huge pages, and 80 ms per GB of small ones.

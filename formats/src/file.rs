@@ -11,7 +11,8 @@ use std::path::PathBuf;
 pub(crate) const VALUES_BYTES: usize = 1 << 18;
 
 /// Fills `bytes` from a position of a file. Retries transient errors for
-/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX).
+/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX). On Windows this moves the file's own position too: reads and writes
+/// in sequence have to seek first.
 ///
 /// # Errors
 /// Errors of the system, or an unexpected end of file.
@@ -24,7 +25,8 @@ pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Res
     });
 }
 
-/// Writes all bytes at an offset, from any thread.
+/// Writes all bytes at an offset, from any thread. On Windows this moves the file's own position, as
+/// [`read_exact_at`] does.
 ///
 /// # Errors
 /// Those of the system.

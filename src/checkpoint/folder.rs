@@ -13,6 +13,9 @@ use topostream_formats::durable::{open_own, outside_of_stores};
 const SLOTS: [&str; 2] = ["checkpoint.0", "checkpoint.1"];
 /// The file that is being written.
 const NEW: &str = "checkpoint.new";
+/// The file that is locked where folders cannot be.
+#[cfg(not(unix))]
+const LOCK: &str = "checkpoint.lock";
 
 /// How long to wait for a lock that another process holds.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -96,6 +99,9 @@ pub fn clear(folder: &Path) -> Result<()> {
             _ => {}
         }
     }
+    // It is in the way of removing the folder. A system that keeps the name until the lock is released leaves that.
+    #[cfg(not(unix))]
+    std::fs::remove_file(folder.join(LOCK)).ok();
     sync_folder(folder).ok();
     Ok(())
 }
@@ -245,7 +251,7 @@ fn lock_of(folder: &Path) -> io::Result<File> {
 
 #[cfg(not(unix))]
 fn lock_of(folder: &Path) -> io::Result<File> {
-    File::create(folder.join("checkpoint.lock"))
+    File::options().write(true).create(true).truncate(false).open(folder.join(LOCK))
 }
 
 /// Syncs the names in a folder to disk.

@@ -83,7 +83,7 @@ impl Format {
     /// As `run`, with other input than the arguments name.
     pub fn run_over(&self, inputs: &[InputFile], cancel: &Cancel) -> Outcome {
         let options = self.layout.options(self.input.weight_type != WeightsOption::Ignore)?;
-        let temporary = options.temporary.as_ref().unwrap_or(&self.store);
+        let temporary = self.temporary(&options);
         let share = |file: &InputFile| file.clone().with_cancel(cancel.flag()).with_temporary(temporary);
         let files: Vec<InputFile> = inputs.iter().map(share).collect();
         self.format(&files, &options, cancel).map_err(|failure| match named(failure, &files, &self.store) {
@@ -97,10 +97,21 @@ impl Format {
         let options = self.layout.options(true)?;
         // Before the program computes anything.
         StoreWriter::check(&self.store, &options.layout)?;
-        let folder = options.temporary.as_ref().unwrap_or(&self.store);
+        let folder = self.temporary(&options);
         let (input, held_bytes) = spooled(name, batches, (options.memory_bytes, folder), cancel)?;
         self.layout.limit_memory(options.memory_bytes - held_bytes);
         self.run_over(&[input], cancel)
+    }
+
+    /// The folder of temporary files that are made before the store. Where such files have names, they would be in the
+    /// way of the store in its own folder.
+    fn temporary<'a>(&'a self, options: &'a FormatOptions) -> &'a Path {
+        let beside = || match self.store.parent() {
+            Some(parent) if !cfg!(unix) && parent.as_os_str().is_empty() => Path::new("."),
+            Some(parent) if !cfg!(unix) => parent,
+            _ => &self.store,
+        };
+        options.temporary.as_deref().unwrap_or_else(beside)
     }
 
     fn format(&self, files: &[InputFile], options: &FormatOptions, cancel: &Cancel) -> Outcome {
@@ -134,7 +145,7 @@ impl Format {
         options: &FormatOptions,
         cancel: &Cancel,
     ) -> Outcome {
-        let temporary = options.temporary.as_ref().unwrap_or(&self.store);
+        let temporary = self.temporary(options);
         let temporary = temporary.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
         let taken = first.taken().clone();
         let of_vertices = self.input.line_of_vertices(reading, true)?;

@@ -18,7 +18,7 @@ const VARIABLE: &str = "TOPOSTREAM_ALLOW_STRIPE";
 #[derive(Args, Clone, Debug, Default)]
 pub struct OpenArgs {
     /// Allow stripes in this folder, and in folders below it, that lack the store's mark, such as copies; may be
-    /// repeated [also: TOPOSTREAM_ALLOW_STRIPE, separated by colons]
+    /// repeated [also: TOPOSTREAM_ALLOW_STRIPE, separated as in PATH]
     #[arg(long = "allow-stripe", value_name = "DIR", global = true, hide_short_help = true, help_heading = "Stores")]
     allowed: Vec<PathBuf>,
 }

@@ -9,7 +9,7 @@
 //! A regular file must not change while it is read: its length and modification time are compared when a stream begins
 //! and when it ends.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -359,14 +359,18 @@ impl InputFile {
             false => pipe::open(path),
         }
         .map_err(Error::io(path, "open"))?;
-        let metadata = file.metadata().map_err(Error::io(path, "open"))?;
-        if metadata.is_dir() {
+        let metadata = match file.metadata() {
+            // Windows has none of pipes and consoles.
+            Err(_) if cfg!(windows) && self.is_standard_input() => None,
+            found => Some(found.map_err(Error::io(path, "open"))?),
+        };
+        if metadata.as_ref().is_some_and(Metadata::is_dir) {
             return Err(Error::file(path, "a file", "a directory"));
         }
-        if !metadata.is_file() {
+        let Some(metadata) = metadata.filter(Metadata::is_file) else {
             let pipe = Pipe::new(file, Arc::clone(&self.0.cancel));
             return Ok(State::Pipe { pipe, head: Vec::new(), ended: false });
-        }
+        };
         let start = file.stream_position().map_err(Error::io(path, "seek"))?;
         let bytes = metadata.len().saturating_sub(start);
         Ok(State::Seekable(Seekable { file: Arc::new(file), start, bytes, modified: metadata.modified().ok() }))

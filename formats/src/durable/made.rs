@@ -145,6 +145,19 @@ pub(crate) fn remove_staging(folder: &Path) -> io::Result<()> {
     fs::remove_dir(folder)
 }
 
+/// Removes a staging folder once its locked file is closed, if that was all that kept it: systems other than Unix may
+/// keep the name of an open file. It is declared behind the file.
+#[derive(Debug)]
+pub(crate) struct Emptied(pub(crate) PathBuf);
+
+impl Drop for Emptied {
+    fn drop(&mut self) {
+        if !cfg!(unix) {
+            fs::remove_dir(&self.0).ok();
+        }
+    }
+}
+
 /// Removes a staging folder that contains only the locked file, without listing it.
 pub(crate) fn remove_new_staging(folder: &Path) {
     fs::remove_file(folder.join(MARK)).ok();

@@ -20,7 +20,7 @@ mod temporary;
 pub(crate) use folder::{folder_of, has_store, sync_folder};
 pub use folder::{free_bytes, outside_of_stores};
 pub(crate) use lock::{Lock, lock};
-pub(crate) use made::{MARK, Made, Thing, clear_staging, hold, remove_new_staging, remove_staging};
+pub(crate) use made::{Emptied, MARK, Made, Thing, clear_staging, hold, remove_new_staging, remove_staging};
 pub use made::{abandon, wait_if_abandoned};
 pub use output::OutputFile;
 pub(crate) use output::is_temporary;

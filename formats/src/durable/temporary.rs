@@ -1,7 +1,7 @@
 //! A temporary folder that can be recognised as such if its maker is killed.
 
 use super::lock::{Lock, lock};
-use super::made::{MARK, Made, Thing, hold, remove_new_staging};
+use super::made::{Emptied, MARK, Made, Thing, hold, remove_new_staging};
 use super::tag::{is_tag, new_tag};
 use std::fs;
 use std::io;
@@ -13,6 +13,7 @@ pub struct TemporaryFolder {
     path: PathBuf,
     _made: Made,
     _lock: fs::File,
+    _emptied: Emptied,
 }
 
 /// The prefix of the name of every temporary folder.
@@ -34,7 +35,8 @@ impl TemporaryFolder {
             let (Some(Lock::Held(file)) | Some(Lock::Unsupported(file))) = locked else { continue };
             let spare = file.try_clone().inspect_err(|_| remove_new_staging(&path))?;
             made.note(&mut list, Thing::Staging(path.clone(), spare));
-            return Ok(Self { path, _made: made, _lock: file });
+            let emptied = Emptied(path.clone());
+            return Ok(Self { path, _made: made, _lock: file, _emptied: emptied });
         }
     }
 

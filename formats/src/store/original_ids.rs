@@ -11,7 +11,7 @@ use crate::packed::ids;
 use crate::page::PageDefect;
 use crate::values::StoredValues;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Seek};
 use std::ops::Range;
 use std::path::Path;
 
@@ -101,9 +101,9 @@ pub(super) fn number(text: &str) -> Result<u64> {
     text.parse().map_err(wrong)
 }
 
-/// Opens a file of packed ids, and checks its size and checksum.
+/// Opens a file of packed ids, and checks its size and checksum. The file is at its begin.
 pub(super) fn open_packed(path: &Path, bytes: u64, crc: u32) -> Result<File> {
-    let file = open_ordinary(path).map_err(Error::io(path, "open"))?;
+    let mut file = open_ordinary(path).map_err(Error::io(path, "open"))?;
     let found = file.metadata().map_err(Error::io(path, "stat"))?.len();
     if found != bytes {
         return Err(Error::file(path, format!("{bytes} bytes"), format!("{found} bytes")));
@@ -117,6 +117,8 @@ pub(super) fn open_packed(path: &Path, bytes: u64, crc: u32) -> Result<File> {
     if checksum.value() != crc {
         return Err(Error::file(path, format!("checksum {crc:08x}"), format!("{:08x}", checksum.value())));
     }
+    // On Windows, reads at positions move it.
+    file.rewind().map_err(Error::io(path, "read"))?;
     Ok(file)
 }
 

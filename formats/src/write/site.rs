@@ -8,7 +8,7 @@
 //! ```
 
 use super::journal::Journal;
-use crate::durable::{Lock, MARK, Made, Thing, hold, lock, remove_new_staging};
+use crate::durable::{Emptied, Lock, MARK, Made, Thing, hold, lock, remove_new_staging};
 use crate::error::{Error, Result};
 use crate::filenames::STAGING;
 use serde::{Deserialize, Serialize};
@@ -40,12 +40,18 @@ pub(crate) struct Site {
     /// Whether the staging folder existed before: a leftover of a killed process.
     pub(crate) is_leftover: bool,
     mark: File,
+    _emptied: Emptied,
 }
 
 /// Maximum number of tries for a folder that other processes keep removing.
 const TRIES: u32 = 1000;
 
 impl Site {
+    fn new(path: &Path, staging: PathBuf, is_leftover: bool, mark: File) -> Self {
+        let emptied = Emptied(staging.clone());
+        Self { folder: path.to_owned(), staging, is_leftover, mark, _emptied: emptied }
+    }
+
     /// Locks a folder, creating it if it is missing. `path` is its name in errors.
     pub(super) fn claim(path: &Path, made: &Made) -> Result<Self> {
         let staging = path.join(STAGING);
@@ -87,7 +93,7 @@ impl Site {
             let spare = mark.try_clone().inspect_err(|_| remove_new_staging(staging));
             made.note(&mut list, Thing::Staging(staging.to_owned(), spare.map_err(Error::io(staging, "open"))?));
         }
-        Ok(Some(Self { folder: path.to_owned(), staging: staging.to_owned(), is_leftover: !is_new, mark }))
+        Ok(Some(Self::new(path, staging.to_owned(), !is_new, mark)))
     }
 
     /// Locks the leftover in a folder, if there is one. With `create`, also one without a mark.
@@ -97,7 +103,7 @@ impl Site {
     pub(crate) fn leftover(path: &Path, create: bool) -> Result<Option<Self>> {
         let staging = path.join(STAGING);
         match lock_staging(&staging, create)? {
-            Some(Lock::Held(mark)) => Ok(Some(Self { folder: path.to_owned(), staging, is_leftover: true, mark })),
+            Some(Lock::Held(mark)) => Ok(Some(Self::new(path, staging, true, mark))),
             Some(Lock::Busy) => Err(busy(path)),
             Some(Lock::Unsupported(_)) => Err(no_locks(path)),
             None => Ok(None),

@@ -4,6 +4,7 @@ use super::{Frame, PageRef};
 use crate::pages::parts::Parts;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use topostream_formats::buffer::ALIGNMENT;
 use topostream_formats::chunks::chunk_bytes;
 use topostream_formats::weights::WeightPlaces;
 use topostream_formats::{Direction, Error, Result, Store, Topology};
@@ -13,7 +14,22 @@ use topostream_formats::{Direction, Error, Result, Store, Topology};
 pub(super) struct OpenFile {
     pub(super) path: PathBuf,
     pub(super) file: File,
+    /// The file opened again, for all but the first of the threads that read at the same time.
+    more: Vec<File>,
 }
+
+impl OpenFile {
+    /// The handle of a thread.
+    fn of_thread(&self, thread: usize) -> &File {
+        self.more.get(thread.wrapping_sub(1)).unwrap_or(&self.file)
+    }
+}
+
+/// Threads that read from one stripe, each with one read at a time. They sleep in the kernel, so more threads than cores
+/// are useful.
+pub(super) const THREADS: usize = 16;
+/// How often a file is opened. Windows serves one read of an open file at a time, other systems any number.
+const HANDLES: usize = if cfg!(windows) { THREADS } else { 1 };
 
 /// One contiguous read: a range of a file and its offset in a frame.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +40,13 @@ pub(super) struct FileRange {
     /// Offset in the frame, in bytes.
     pub(super) at: usize,
     pub(super) bytes: usize,
+}
+
+impl FileRange {
+    /// Whether any disk can read it without a page cache. Frames are aligned too.
+    fn is_aligned(self) -> bool {
+        [self.offset as usize, self.at, self.bytes].iter().all(|place| place.is_multiple_of(ALIGNMENT))
+    }
 }
 
 /// The page files of one stripe of a store, opened for direct I/O if the file system supports it.
@@ -87,9 +110,11 @@ impl PageFiles {
     }
 
     fn add_file(&mut self, path: &Path) -> Result<()> {
-        let (file, direct) = open_direct(path).map_err(Error::io(path, "open"))?;
+        let open = || open_direct(path).map_err(Error::io(path, "open"));
+        let (file, direct) = open()?;
+        let more = (1..HANDLES).map(|_| Ok(open()?.0)).collect::<Result<_>>()?;
         self.direct &= direct;
-        self.files.push(OpenFile { path: path.to_owned(), file });
+        self.files.push(OpenFile { path: path.to_owned(), file, more });
         Ok(())
     }
 
@@ -147,7 +172,7 @@ impl PageFiles {
     /// Adds the file's name to a system error. If the file is too short, the error has the expected and the actual
     /// length instead.
     pub(super) fn named(&self, range: FileRange, error: std::io::Error) -> std::io::Error {
-        let OpenFile { path, file } = &self.files[range.file];
+        let OpenFile { path, file, .. } = &self.files[range.file];
         let (path, needed) = (path.display(), range.offset + range.bytes as u64);
         let (kind, message) = match file.metadata() {
             Ok(found) if found.len() < needed => {
@@ -159,11 +184,12 @@ impl PageFiles {
         std::io::Error::new(kind, message)
     }
 
-    /// Reads what is requested into a frame, by positioned reads.
-    pub(super) fn read(&self, page: PageRef, frame: &mut Frame) -> std::io::Result<()> {
+    /// Reads what is requested into a frame, by positioned reads on the thread with this number.
+    pub(super) fn read(&self, thread: usize, page: PageRef, frame: &mut Frame) -> std::io::Result<()> {
         for range in self.ranges(page, frame.requested()) {
+            debug_assert!(range.is_aligned(), "direct I/O of {range:?}");
             let bytes = &mut frame.bytes_mut()[range.at..range.at + range.bytes];
-            let file = &self.files[range.file].file;
+            let file = self.files[range.file].of_thread(thread);
             topostream_formats::store::read_exact_at(file, bytes, range.offset)
                 .map_err(|error| self.named(range, error))?;
         }
@@ -183,7 +209,15 @@ fn open_direct(path: &Path) -> std::io::Result<(File, bool)> {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+/// As on Linux: places, lengths and memory are multiples of 4096 bytes, as `FILE_FLAG_NO_BUFFERING` needs them.
+#[cfg(windows)]
+fn open_direct(path: &Path) -> std::io::Result<(File, bool)> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const FILE_FLAG_NO_BUFFERING: u32 = 0x2000_0000;
+    Ok((File::options().read(true).custom_flags(FILE_FLAG_NO_BUFFERING).open(path)?, true))
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 fn open_direct(path: &Path) -> std::io::Result<(File, bool)> {
     Ok((File::open(path)?, false))
 }

@@ -113,7 +113,7 @@ impl SimulatedFetcher {
             return PageFilled { page, frame, result: Err(self.files.named(range, error).into()) };
         }
         let before = (fault == Some(Fault::ShortRead)).then(|| frame.bytes_mut().to_vec());
-        let result = self.files.read(page, &mut frame);
+        let result = self.files.read(0, page, &mut frame);
         let at = self.place_in(page, &frame);
         let bytes = frame.bytes_mut();
         match (fault, before) {

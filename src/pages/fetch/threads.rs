@@ -1,5 +1,6 @@
 //! The portable fetcher: positioned reads on a few threads.
 
+use super::open::THREADS;
 use super::{Fetcher, PageFiles, PageFilled, PageRead, SHUT_DOWN_TIMEOUT, Unfilled};
 use crate::error::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -11,9 +12,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use topostream_formats::threads;
 
-/// Threads for one stripe, each with one read at a time. They sleep in the kernel, so more threads than cores are
-/// useful.
-const THREADS: usize = 16;
 /// The maximum number of threads of all stripes together. Every stripe has at least one.
 const THREADS_MAX: usize = 64;
 
@@ -40,10 +38,10 @@ impl ThreadsFetcher {
         let wanted = (THREADS_MAX / files.stripes()).clamp(1, THREADS);
         let (direct, files, abandoned) = (files.direct(), Arc::new(files), Arc::new(AtomicBool::new(false)));
         let mut started = Vec::new();
-        for _ in 0..wanted {
+        for thread in 0..wanted {
             let (files, take, give) = (Arc::clone(&files), take.clone(), give.clone());
             let abandoned = Arc::clone(&abandoned);
-            match threads::start("page reader", wanted, move || serve(&files, &take, &give, &abandoned)) {
+            match threads::start("page reader", wanted, move || serve((thread, &files), &take, &give, &abandoned)) {
                 Ok(thread) => started.push(thread),
                 Err(_) if !started.is_empty() => break,
                 Err(error) => return Err(error.into()),
@@ -54,7 +52,7 @@ impl ThreadsFetcher {
 }
 
 fn serve(
-    files: &PageFiles,
+    (thread, files): (usize, &PageFiles),
     take: &Receiver<PageRead>,
     give: &mpsc::UnboundedSender<PageFilled>,
     abandoned: &AtomicBool,
@@ -63,7 +61,7 @@ fn serve(
         if abandoned.load(Ordering::Relaxed) {
             return;
         }
-        let result = files.read(page, &mut frame).map_err(Unfilled::Read);
+        let result = files.read(thread, page, &mut frame).map_err(Unfilled::Read);
         if give.send(PageFilled { page, frame, result }).is_err() {
             return;
         }
