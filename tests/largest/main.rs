@@ -11,7 +11,7 @@
 //! | `TOPOSTREAM_LARGEST_VERTICES` | another number of vertices, such as 268435456 |
 //! | `TOPOSTREAM_LARGEST_FOLDER` | keep the stores here, and take those that are here already |
 //!
-//! 2^32 vertices take 110 GiB of main memory (26 bytes a vertex), 14 GB of disk and, on a GPU, 80 GiB. Every command
+//! 2^32 vertices take 90 GiB of main memory (22 bytes a vertex), 14 GB of disk and, on a GPU, 80 GiB. Every command
 //! prints its time. `small` takes all steps over a small graph on the CPU.
 #![cfg(all(target_os = "linux", feature = "cli"))]
 
@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 /// order.
 const STEPS: [&str; 9] = ["verify", "bfs", "components", "pagerank", "sssp", "degrees", "export", "groups", "rows"];
 /// Main memory that the program may use, for each vertex and besides.
-const VERTEX_BYTES: u64 = 26;
+const VERTEX_BYTES: u64 = 22;
 const BASE_BYTES: u64 = 1 << 30;
 /// Iterations of PageRank.
 const ITERATIONS: u32 = 3;
@@ -50,7 +50,7 @@ fn small() {
 }
 
 #[test]
-#[ignore = "needs 110 GiB of memory, 14 GB of disk and some minutes"]
+#[ignore = "needs 90 GiB of memory, 14 GB of disk and some minutes"]
 fn largest() {
     let variable = |name: &str| std::env::var(format!("TOPOSTREAM_LARGEST_{name}")).ok();
     let vertices: u64 = variable("VERTICES").map_or(1 << 32, |count| count.parse().expect("a number of vertices"));
