@@ -15,6 +15,7 @@ mod catalogue;
 #[cfg(feature = "cli")]
 pub mod command;
 mod neighbour_sum;
+mod parents;
 mod relaxation;
 mod sources;
 mod weights;

@@ -82,6 +82,18 @@ impl Sources {
             Some([]) => Err(format!("{what} needs a source")),
             Some([.., last]) => graph.check_vertex("source", VertexId(*last)),
             None => Ok(()),
+        }?;
+        self.check_numbers(what, graph.vertices)
+    }
+
+    /// Checks that the last of 2^32 vertices, whose number ends the table of sources, is none of them.
+    fn check_numbers(&self, what: &str, vertices: u64) -> Result<(), String> {
+        match self.list() {
+            Some([.., NO_SOURCE]) => Err(format!("{what}: vertex {NO_SOURCE} of the store cannot be a source")),
+            None if vertices > NO_SOURCE.into() => {
+                Err(format!("{what} from all of {vertices} vertices: expected fewer than 2^32"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -138,4 +150,18 @@ impl Sources {
 /// Sources in ascending order, and their end.
 fn ended(sources: BTreeSet<u32>) -> Arc<Vec<u32>> {
     Arc::new(sources.into_iter().chain([NO_SOURCE]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_2_to_the_32_vertices_is_refused() {
+        let given = |last| Sources::given(&[VertexId(3), VertexId(last)]).check_numbers("it", 1 << 32);
+        assert_eq!(given(NO_SOURCE - 1), Ok(()));
+        assert!(given(NO_SOURCE).is_err_and(|error| error.contains("vertex 4294967295")));
+        assert_eq!(Sources::all().check_numbers("it", (1 << 32) - 1), Ok(()));
+        assert!(Sources::all().check_numbers("it", 1 << 32).is_err_and(|error| error.contains("fewer than 2^32")));
+    }
 }

@@ -158,7 +158,7 @@ impl Extract {
     fn building_bytes(&self, store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
         match self.output {
             Some(_) => {
-                let number_bytes = NUMBER_BYTES * vertices;
+                let number_bytes = self.number_bytes(vertices);
                 Ok(BASE_BYTES + induced_needs(store, vertices) + number_bytes + self.list_bytes_min(store))
             }
             None => building_bytes(store, options, vertices, None),
@@ -192,6 +192,11 @@ impl Extract {
         self.output_format.or_else(|| ExportFormat::of(self.output.as_deref()?))
     }
 
+    /// Main memory for numbers of vertices, which the format may have in place of ids, in bytes.
+    fn number_bytes(&self, vertices: u64) -> u64 {
+        if self.format().is_some_and(ExportFormat::has_numbers) { NUMBER_BYTES * vertices } else { 0 }
+    }
+
     /// The least main memory for lists of neighbours, in bytes; the longest is known if all vertices are wanted.
     fn list_bytes_min(&self, store: &Store) -> u64 {
         if !self.format().is_some_and(ExportFormat::has_lists) {
@@ -205,7 +210,7 @@ impl Extract {
     /// The main memory for lists of neighbours: half of what is left, and what is needed at least.
     fn list_bytes(&self, store: &Store, wanted: &VertexSet, memory_bytes: u64) -> u64 {
         let (vertices, least) = (wanted.count(), self.list_bytes_min(store));
-        let needed = BASE_BYTES + NUMBER_BYTES * vertices + induced_needs(store, vertices) + least;
+        let needed = BASE_BYTES + self.number_bytes(vertices) + induced_needs(store, vertices) + least;
         if least == 0 { 0 } else { least + memory_bytes.saturating_sub(needed) / 2 }
     }
 
@@ -219,7 +224,7 @@ impl Extract {
         cancel: &Cancel,
     ) -> Outcome {
         let list_bytes = self.list_bytes(&store, &wanted, options.memory_bytes);
-        let others = BASE_BYTES + NUMBER_BYTES * wanted.count() + list_bytes;
+        let others = BASE_BYTES + self.number_bytes(wanted.count()) + list_bytes;
         let reading_bytes = options.memory_bytes.saturating_sub(others);
         let reading = ExtractOptions { memory_bytes: reading_bytes, cancel: cancel.flag() };
         let manifest = store.manifest();

@@ -24,7 +24,7 @@ pub fn largest(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Optio
         AnswerValues::F64(of) => {
             let show = |part, best: &mut Best<i64>| {
                 of.for_each_slice(part, |first, values| {
-                    (first..).zip(values).for_each(|(vertex, value)| best.see(key(*value), vertex));
+                    (0..).zip(values).for_each(|(place, value)| best.see(key(*value), first + place));
                 });
             };
             let found = best_by_id(count, show, |vertex| key(of.get(vertex)), store)?;
@@ -33,7 +33,7 @@ pub fn largest(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Optio
         AnswerValues::Integer(of) => {
             let show = |part, best: &mut Best<u64>| {
                 of.for_each_slice(part, |first, values| {
-                    (first..).zip(values).for_each(|(vertex, value)| best.see(*value, vertex));
+                    (0..).zip(values).for_each(|(place, value)| best.see(*value, first + place));
                 });
             };
             let found = best_by_id(count, show, |vertex| of.get(vertex), store)?;

@@ -329,7 +329,7 @@ fn shaders_are_printed() {
         "// src/algorithms/pagerank/pagerank.wgsl",
         "var<storage, read> share_0: array<f32>;",
     ]);
-    folder.run("shader bfs lists --subgroups -- --parents").succeeds().prints(&["fn parent_min", "subgroupAdd"]);
+    folder.run("shader bfs lists --subgroups -- --parents").succeeds().prints(&["fn parent_code_min", "subgroupAdd"]);
     let printed = folder.run("shader sssp segments --float-weights --wide-integers").succeeds();
     printed.prints(&["WEIGHTS_HEADER_WORDS", "fn dist_min", "atomic<u64>", "fn refused_insert"]);
     folder.run("shader sssp segments --float-weights").fails(1, &["64-bit atomics"]);

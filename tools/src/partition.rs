@@ -74,8 +74,8 @@ impl Partition {
     /// The vertices in the order of their parts, those of a part in their own order.
     pub fn order(&self) -> impl Iterator<Item = u32> {
         (0..self.figures.len()).flat_map(|wanted| {
-            let parts = (0..).zip(&self.parts);
-            parts.filter(move |(_, part)| usize::from(**part) == wanted).map(|(vertex, _)| vertex)
+            let parts = self.parts.iter().enumerate();
+            parts.filter(move |(_, part)| usize::from(**part) == wanted).map(|(vertex, _)| vertex as u32)
         })
     }
 }

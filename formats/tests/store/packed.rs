@@ -4,10 +4,13 @@
 use super::spec_reader::crc32c;
 use super::spec_reader::packed::{self, Packed};
 use proptest::prelude::*;
+use std::sync::Arc;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::chunks::{ChunkContext, ChunkTable, ChunkTableWriter, PageChunks};
 use topostream_formats::directory::DirectoryEntry;
-use topostream_formats::packed::{PackedPage, PackedParameters, PageEncoder, PartialPage, UNIT, UnitDecoder};
+use topostream_formats::packed::{
+    PackedPage, PackedParameters, PageEncoder, PartialPage, SharedLists, UNIT, UnitDecoder,
+};
 use topostream_formats::page::{Page, PageContext, PageHeader, check_page};
 use topostream_formats::{Encoding, PageId, Shard};
 
@@ -198,6 +201,25 @@ fn runs_shards_and_extremes() {
             check_lists(&vec![vec![7]; 1025], 0, 0, None, encoding(step, own));
         }
     }
+}
+
+/// Lists that are appended together, of which the last one is that of the last of 2^32 vertices.
+#[test]
+fn shared_lists_end_with_the_last_vertex() {
+    let (first, parameters) = (u32::MAX - 2, PackedParameters::of(encoding(true, true)).unwrap());
+    let lists = [vec![0, u32::MAX], vec![], vec![u32::MAX - 1]];
+    let mut shared = SharedLists::default();
+    shared.lengths = vec![(first, 2), (u32::MAX, 1)];
+    shared.dests = lists.concat();
+    shared.measure(parameters, 0, None);
+    let mut encoder = PageEncoder::new(PAGE_BYTES, parameters);
+    encoder.clear(0);
+    assert_eq!(encoder.extend(&Arc::new(shared), 0, 0, first), (2, 3));
+    let (expected, _) = page_of(&lists, first, 0, None, encoding(true, true));
+    let header = *PackedPage::open(&expected, encoding(true, true), &(0..1 << 32)).unwrap().header();
+    let mut bytes = AlignedBuffer::new(PAGE_BYTES as usize);
+    encoder.write(&header, &mut bytes);
+    assert_eq!(bytes[..], expected[..]);
 }
 
 fn small_page() -> (AlignedBuffer, DirectoryEntry) {

@@ -1,8 +1,9 @@
-// Breadth-first search: the level of a vertex is the superstep in which it is active, parent[v] the smallest
-// predecessor one level up. Top-down, an active vertex reaches its out-neighbours; bottom-up, a vertex that is not
-// reached looks for an active in-neighbour. AGAINST the edges, out- and in-neighbours are swapped.
+// Breadth-first search: the level of a vertex is the superstep in which it is active, parent_code[v] the code of the
+// smallest predecessor one level up. Top-down, an active vertex reaches its out-neighbours; bottom-up, a vertex that is
+// not reached looks for an active in-neighbour. AGAINST the edges, out- and in-neighbours are swapped.
 
-const UNREACHED = 0xffffffffu;
+// The code of a vertex without a parent. src/algorithms/parents.rs explains codes.
+const NO_PARENT = 0xffffffffu;
 
 struct Record {
     // With PARENTS, bottom-up: an earlier superstep has reached the vertex by a part of its list.
@@ -64,7 +65,7 @@ fn look(record: Record, list: List, neighbour: u32) -> bool {
 // vertex must not be in the visited set yet, which would exclude that part.
 fn reach_from_list(list: List, neighbour: u32) {
     if PARENTS {
-        if parent_min(list.vertex, neighbour) {
+        if parent_code_min(list.vertex, code_of(list.vertex, neighbour)) {
             if list.whole {
                 visited_insert(list.vertex);
             }
@@ -77,7 +78,7 @@ fn reach_from_list(list: List, neighbour: u32) {
 
 fn reach(vertex: u32, source: u32) {
     if PARENTS {
-        if is_open(vertex) && parent_min(vertex, source) {
+        if is_open(vertex) && parent_code_min(vertex, code_of(vertex, source)) {
             visited_insert(vertex);
             activate(vertex);
         }
@@ -98,8 +99,16 @@ fn is_known(vertex: u32) -> bool {
 }
 
 // Whether no superstep before this one has reached a vertex: it has no parent, or one that is active now, as each
-// vertex is once. A source is its own parent.
+// vertex is once. It may say so of a source, too, whose code no other is smaller than.
 fn is_open(vertex: u32) -> bool {
-    let parent = parent_load(vertex);
-    return parent == UNREACHED || (parent != vertex && is_active(parent));
+    let code = parent_code_load(vertex);
+    return code == NO_PARENT || is_active(parent_of(vertex, code));
+}
+
+fn code_of(vertex: u32, parent: u32) -> u32 {
+    return parent - u32(parent > vertex);
+}
+
+fn parent_of(vertex: u32, code: u32) -> u32 {
+    return code + u32(code >= vertex);
 }

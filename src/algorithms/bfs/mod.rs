@@ -13,7 +13,8 @@
 //! Parents are the same on any device, whatever order threads take. A vertex that has a parent was reached in this
 //! superstep if that parent is active now, and earlier if not: each vertex is active once. So one value decides whether
 //! another predecessor may still replace it, and no two values have to be seen in a certain order. Neighbours ascend,
-//! so that bottom-up the first active one of each part of a list is the smallest of that part.
+//! so that bottom-up the first active one of each part of a list is the smallest of that part. Parents are kept as
+//! [codes](parents): one number is left for vertices that have none, however many vertices there are.
 //!
 //! Against the edges, the two kinds of lists change roles: in-lists are read top-down. If the store has none, every
 //! superstep runs bottom-up over the out-lists of all vertices that are not reached yet.
@@ -21,7 +22,7 @@
 #[cfg(feature = "cli")]
 pub mod command;
 
-use crate::algorithms::relaxation;
+use crate::algorithms::{parents, relaxation};
 use crate::model::algorithm::{
     Algorithm, Alternative, Answer, Conclusion, Declaration, Ends, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds,
     Shader, SmallSteps, State, Step, Summary, Visit, Writes,
@@ -49,11 +50,9 @@ pub struct Bfs {
     pub against: bool,
 }
 
-/// The level of a vertex that has not been reached.
-pub(crate) const UNREACHED: u32 = u32::MAX;
-
 /// Indices of the declared attributes.
 const VISITED: usize = 0;
+/// The [code](parents) of the parent.
 const PARENT: usize = 1;
 
 /// Indices into a step's scalars: edges that are not explored yet, and active vertices.
@@ -90,11 +89,6 @@ impl Bfs {
     }
 }
 
-/// Returns the value, or `None` if the vertex is not reached.
-pub(in crate::algorithms) fn reached(value: u32) -> Option<u32> {
-    Some(value).filter(|&value| value != UNREACHED)
-}
-
 /// Reaches vertices, from the frontier or towards it.
 #[doc(hidden)]
 pub struct BfsKernel<'a> {
@@ -122,7 +116,7 @@ impl BfsKernel<'_> {
     /// are.
     #[inline(never)]
     fn adopt(&self, parent: &U32Column, vertex: u32, from: u32) {
-        if self.is_open(parent, vertex) && parent.min(vertex, from) {
+        if self.is_open(parent, vertex) && parent.min(vertex, parents::code_of(vertex, from)) {
             self.visited.insert(vertex);
             self.next.insert(vertex);
         }
@@ -132,7 +126,7 @@ impl BfsKernel<'_> {
     /// hold a smaller parent: the vertex must not be in the visited set yet, which would exclude that part.
     #[inline(never)]
     fn adopt_from_list(&self, parent: &U32Column, (vertex, whole): (u32, bool), from: u32) {
-        if parent.min(vertex, from) {
+        if parent.min(vertex, parents::code_of(vertex, from)) {
             if whole {
                 self.visited.insert(vertex);
             }
@@ -140,12 +134,12 @@ impl BfsKernel<'_> {
         }
     }
 
-    /// Whether no superstep before this one has reached a vertex whose parent is written here. A source is its own
-    /// parent.
+    /// Whether no superstep before this one has reached a vertex whose parent is written here. It may say so of a
+    /// source, too, whose code no other is smaller than.
     #[inline(always)]
     fn is_open(&self, parent: &U32Column, vertex: u32) -> bool {
         let Some(known) = parent.find(vertex) else { return false };
-        known == UNREACHED || (known != vertex && self.frontier.contains(known))
+        known == parents::NONE || self.frontier.contains(parents::parent_of(vertex, known))
     }
 
     /// Whether a search for an active neighbour is to be made in a list.
@@ -203,7 +197,8 @@ impl Algorithm for Bfs {
 
     fn declare(&self, has_in_lists: bool) -> Declaration {
         let visited = Attribute::new("visited", AttributeType::Bit, Role::Accumulated, Merge::Activation);
-        let parent = Attribute::u32("parent", Role::Accumulated, Merge::Min).initially(Initial::Bits(UNREACHED));
+        let parent = Attribute::u32("parent_code", Role::Accumulated, Merge::Min);
+        let parent = parent.initially(Initial::Bits(parents::NONE));
         let mut visits = vec![self.visit(self.only_bottom_up(has_in_lists))];
         if self.turns(has_in_lists) {
             visits.push(self.visit(true));
@@ -231,18 +226,17 @@ impl Algorithm for Bfs {
     }
 
     fn recall(&self, state: &State, _step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
-        let known = |parent| (parent != UNREACHED).then_some(parent);
-        if self.parents { sound::vertices(state, state.attributes.u32(PARENT), known) } else { Ok(()) }
+        // Parents are at most one more than their codes.
+        let largest = |code: u32| (code != parents::NONE && code != parents::SOURCE).then(|| code + 1);
+        if self.parents { sound::vertices(state, state.attributes.u32(PARENT), largest) } else { Ok(()) }
     }
 
     fn seeds(&self) -> Seeds<'_> {
         let active: Vec<u32> = self.sources.iter().map(|source| source.0).collect();
-        let seed = |attribute, bits: fn(u32) -> u32| {
-            active.iter().map(move |&vertex| Seed { attribute, vertex, bits: bits(vertex) })
-        };
-        let mut values: Vec<Seed> = seed(VISITED, |_| 1).collect();
+        let seed = |attribute, bits| active.iter().map(move |&vertex| Seed { attribute, vertex, bits });
+        let mut values: Vec<Seed> = seed(VISITED, 1).collect();
         if self.parents {
-            values.extend(seed(PARENT, |vertex| vertex));
+            values.extend(seed(PARENT, parents::SOURCE));
         }
         Seeds { active, values, ..Seeds::default() }
     }
@@ -306,7 +300,7 @@ impl Algorithm for Bfs {
             // Vertices of long lists may not be in the visited set yet.
             true => {
                 let parent = state.attributes.u32(PARENT);
-                relaxation::traversed_edges(&state.graph, |vertex| parent.get(vertex) != UNREACHED)
+                relaxation::traversed_edges(&state.graph, |vertex| parent.get(vertex) != parents::NONE)
             }
         });
         Ok(Conclusion { traversed_edges, ..Conclusion::default() })
@@ -315,8 +309,13 @@ impl Algorithm for Bfs {
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let mut answers = vec![Answer::integer("level", |vertex| state.first_active(vertex).map(u64::from))];
         if self.parents {
-            let parent = state.attributes.u32(PARENT);
-            answers.push(Answer::vertex("parent", move |vertex| reached(parent.get(vertex))));
+            let (code, mut sources) = (state.attributes.u32(PARENT), self.sources.clone());
+            sources.sort_unstable();
+            answers.push(Answer::vertex("parent", move |vertex| match code.get(vertex) {
+                parents::NONE => None,
+                parents::SOURCE if sources.binary_search(&VertexId(vertex)).is_ok() => Some(vertex),
+                code => Some(parents::parent_of(vertex, code)),
+            }));
         }
         answers
     }

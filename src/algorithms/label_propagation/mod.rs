@@ -101,6 +101,11 @@ impl LabelPropagation {
     /// The errors of [`Engine::run`].
     pub fn new(engine: &Engine, iterations: u32, table_bytes: Option<u64>) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
+        // A label and one more fit in 32 bits, and so do the ends of ranges.
+        if store.vertices() > u32::MAX.into() {
+            let message = format!("{NAME}: {} vertices: expected fewer than 2^32", store.vertices());
+            return Err(Error::Parameter(message));
+        }
         let directed = store.manifest().directed;
         let memory = Memory::of(engine, |ranges| Self::without_table(directed, ranges))?;
         memory.check_counting(engine)?;

@@ -11,7 +11,6 @@
 #[cfg(feature = "cli")]
 pub mod command;
 
-use crate::algorithms::bfs::{UNREACHED, reached};
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Declaration, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step,
@@ -35,6 +34,9 @@ pub struct Neighbourhood {
 const LEVEL: usize = 0;
 /// The vertices of the last level.
 const OUTERMOST: usize = 1;
+
+/// The level of a vertex that has not been reached.
+const UNREACHED: u32 = u32::MAX;
 
 /// The level that a superstep assigns: two supersteps to a hop.
 fn level_of(step: &Step) -> u32 {
@@ -152,6 +154,7 @@ impl Algorithm for Neighbourhood {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let level = state.attributes.u32(LEVEL);
-        vec![Answer::integer("level", move |vertex| reached(level.get(vertex)).map(u64::from))]
+        let reached = move |vertex| Some(level.get(vertex)).filter(|&level| level != UNREACHED);
+        vec![Answer::integer("level", move |vertex| reached(vertex).map(u64::from))]
     }
 }

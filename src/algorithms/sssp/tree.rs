@@ -19,6 +19,7 @@
 
 use super::nearest::{UNREACHED, double_sum, float_sum, whole_sum};
 use super::{DeltaStepping, Numbers, Sssp};
+use crate::algorithms::parents::{self, NONE, code_of, parent_of};
 use crate::algorithms::relaxation::VALUE;
 use crate::algorithms::weights::INFINITY;
 use crate::engine::{Engine, Observer, Run};
@@ -32,9 +33,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use topostream_formats::huge::zeroed;
 use topostream_formats::page::PageWeights;
 use topostream_formats::{Direction, PageId, Store, Topology};
-
-/// The parent of a vertex that has none.
-const NONE: u32 = u32::MAX;
 
 /// An algorithm whose distances are those of [`Sssp`].
 pub trait ShortestPaths: Algorithm {
@@ -58,6 +56,7 @@ impl ShortestPaths for DeltaStepping {
 pub struct ShortestPathTree<A> {
     /// The run that has found the distances.
     pub run: Run<A>,
+    /// As [codes](parents).
     parents: Vec<AtomicU32>,
     /// The number of pages that were read for parents, and of passes over them.
     read: (u64, u32),
@@ -117,7 +116,12 @@ impl<A: ShortestPaths> ShortestPathTree<A> {
 
     /// The results: the run's, then the parents. The source is its own parent.
     pub fn answers(&self) -> Vec<Answer<'_>> {
-        let parent = |vertex: u32| Some(self.parents[vertex as usize].load(Relaxed)).filter(|&parent| parent != NONE);
+        let source = self.run.algorithm().paths().source.0;
+        let parent = move |vertex: u32| match self.parents[vertex as usize].load(Relaxed) {
+            NONE => None,
+            _ if vertex == source => Some(source),
+            code => Some(parent_of(vertex, code)),
+        };
         let mut answers = self.run.answers();
         answers.push(Answer::vertex("parent", parent));
         answers
@@ -132,9 +136,9 @@ impl<A: ShortestPaths> ShortestPathTree<A> {
 /// Makes a vertex the parent of another, unless that has a smaller one.
 #[inline(always)]
 fn offer(parents: &[AtomicU32], dest: u32, parent: u32) {
-    let least = &parents[dest as usize];
-    if parent < least.load(Relaxed) {
-        least.fetch_min(parent, Relaxed);
+    let (least, code) = (&parents[dest as usize], code_of(dest, parent));
+    if code < least.load(Relaxed) {
+        least.fetch_min(code, Relaxed);
     }
 }
 
@@ -154,7 +158,7 @@ impl<'a> Search<'a> {
         Self { store, paths, cancel }
     }
 
-    /// The parents, in the arithmetic of the run.
+    /// The codes of parents, in the arithmetic of the run.
     fn parents(&self, state: &State) -> Result<(Vec<AtomicU32>, (u64, u32))> {
         let attributes = &state.attributes;
         match self.paths.numbers() {
@@ -179,7 +183,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The parents by distances, which order as integers, and the distance at the end of an edge.
+    /// The codes of parents by distances, which order as integers, and the distance at the end of an edge.
     fn among(
         &self,
         value: impl Fn(u32) -> u64 + Sync,
@@ -187,8 +191,7 @@ impl<'a> Search<'a> {
     ) -> Result<(Vec<AtomicU32>, (u64, u32))> {
         let parents = zeroed::<AtomicU32>(self.store.vertices());
         parents.par_iter().for_each(|parent| parent.store(NONE, Relaxed));
-        let source = self.paths.source.0;
-        parents[source as usize].store(source, Relaxed);
+        parents[self.paths.source.index()].store(parents::SOURCE, Relaxed);
         let all: Vec<PageId> = (0..out_lists(self.store).page_count()).map(PageId).collect();
         self.scan(&all, &|vertex, neighbours, weights| {
             let from = value(vertex);

@@ -60,6 +60,11 @@ impl ExportFormat {
         })
     }
 
+    /// Whether the format has numbers of vertices from 0 or 1 on in place of their ids.
+    pub fn has_numbers(self) -> bool {
+        self == Self::Mtx || self.has_lists()
+    }
+
     /// Whether the format has a list of neighbours for each vertex.
     pub fn has_lists(self) -> bool {
         matches!(self, Self::Sg | Self::Wsg | Self::IcebugDisk)

@@ -247,7 +247,8 @@ impl Numbering {
 
     /// Ranges of new sources that divide this many edges, taken from all of them.
     pub fn buckets(&self, records: usize) -> Buckets {
-        let degrees = self.order.iter().zip(0u32..).map(|(&slot, new)| (new, self.counts[slot as usize]));
+        // A range of `u32` would overflow behind the last of 2^32 vertices.
+        let degrees = self.order.iter().enumerate().map(|(new, &slot)| (new as u32, self.counts[slot as usize]));
         Buckets::new(self.order.len() as u64, records, degrees)
     }
 }

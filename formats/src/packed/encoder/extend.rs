@@ -49,7 +49,8 @@ impl PageEncoder {
         if number > begin {
             self.add_piece(lists, at..end);
             self.settle();
-            self.begin_list(next as u32 - 1, None);
+            // The vertex behind the last one may be number 2^32.
+            self.begin_list((next - 1) as u32, None);
             (self.list.at, self.list.last) = (list_at, Some(lists.dests[end - 1]));
         }
         (number - begin, end - at)

@@ -174,7 +174,8 @@ impl DevicePlan {
             plan.next_bytes = request.next_bytes;
         }
         let (sets, spare) = (set_bytes(request), spare - plan.bins_bytes - plan.next_bytes);
-        let fits = sets <= spare.min(caps.binding_bytes_max);
+        // Sums of the terms of 2^32 vertices do not fit in the counts.
+        let fits = sets <= spare.min(caps.binding_bytes_max) && request.store.vertices() <= u32::MAX.into();
         if request.lists_sets && plan.loop_bytes > 0 && cached >= pages && fits {
             plan.set_bytes = sets;
         }
