@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn headers_are_aligned_at_every_length_and_in_every_version() {
-        for (name, version, lengths) in [("a", 1, 1..130), ("a", 2, 65_420..65_620), ("ä", 3, 1..130)] {
+        for (name, version, lengths) in [("a", 1, 1..66), ("a", 2, 65_420..65_424), ("ä", 3, 1..66)] {
             for length in lengths {
                 let name = name.repeat(length);
                 let columns = [Column { name: &name, kind: Kind::Float }];
