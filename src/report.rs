@@ -24,6 +24,9 @@ pub struct RunReport {
     pub fetcher: String,
     /// Whether reads of page files bypassed the system's page cache.
     pub direct_io: bool,
+    /// Why the system has refused the fetcher of choice, if it has: pages were then read on threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uring_refused: Option<String>,
     /// The size of the page buffer, in frames.
     pub buffer_pages: u64,
     /// The size of the page buffer, in bytes.
@@ -107,6 +110,7 @@ impl RunReport {
             algorithm: self.algorithm.clone(),
             device: self.device.clone(),
             fetcher: self.fetcher.clone(),
+            uring_refused: self.uring_refused.clone(),
             sharing: self.sharing.clone(),
             alone: self.alone.clone(),
             ranks: self.ranks.clone(),

@@ -32,6 +32,7 @@ mod machines;
 mod making;
 mod memory;
 mod mirrors;
+mod npy;
 mod opening;
 mod output;
 mod partition;

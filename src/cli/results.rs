@@ -2,11 +2,11 @@
 
 use super::columns::{Columns, Rows};
 use super::failure::Failure;
+use super::npy;
 use super::output::OutputFile;
 use super::tables;
 use crate::model::algorithm::{Answer, AnswerValues};
 use clap::ValueEnum;
-use npyz::{DType, DTypeError, Field, TypeWrite, WriterBuilder};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
@@ -212,61 +212,34 @@ fn write_csv(out: &mut impl Write, of: &Columns<'_>) -> io::Result<()> {
     csv.flush()
 }
 
-/// A record: a vertex and its values, each as the eight bytes that its column has.
-struct Record(Vec<u64>);
-
-/// Writes records.
-struct RecordWriter;
-
-impl npyz::Serialize for Record {
-    type TypeWriter = RecordWriter;
-
-    fn writer(_dtype: &DType) -> Result<RecordWriter, DTypeError> {
-        Ok(RecordWriter)
-    }
-}
-
-impl TypeWrite for RecordWriter {
-    type Value = Record;
-
-    fn write_one<W: Write>(&self, mut writer: W, row: &Record) -> io::Result<()> {
-        row.0.iter().try_for_each(|cell| writer.write_all(&cell.to_le_bytes()))
-    }
-}
-
-/// The columns of a .npy file: little-endian numbers of eight bytes, with the names of the results.
-fn row_type(answers: &[Answer<'_>]) -> DType {
-    let field = |name: &str, of: &str| Field {
-        name: name.to_owned(),
-        dtype: DType::Plain(of.parse().expect("a type that NumPy has")),
-    };
+/// The columns of a .npy file, named as the results.
+fn npy_columns<'a>(answers: &'a [Answer<'_>]) -> Vec<npy::Column<'a>> {
     let values = answers.iter().map(|answer| match answer.values {
-        AnswerValues::F64(_) => field(&answer.name, "<f8"),
-        AnswerValues::Integer(_) | AnswerValues::Vertex(_) => field(&answer.name, "<i8"),
+        AnswerValues::F64(_) => npy::Column { name: &answer.name, kind: npy::Kind::Float },
+        AnswerValues::Integer(_) | AnswerValues::Vertex(_) => {
+            npy::Column { name: &answer.name, kind: npy::Kind::Signed }
+        }
     });
-    DType::Record(std::iter::once(field("vertex", "<u8")).chain(values).collect())
+    std::iter::once(npy::Column { name: "vertex", kind: npy::Kind::Unsigned }).chain(values).collect()
 }
 
 fn write_npy(out: &mut impl Write, of: &Columns<'_>) -> io::Result<()> {
-    let options = npyz::WriteOptions::new().dtype(row_type(of.answers)).shape(&[of.rows()]);
-    let mut writer = options.writer(out).begin_nd()?;
-    let mut record = Record(Vec::new());
+    out.write_all(&npy::header(&npy_columns(of.answers), of.rows()))?;
     each_row(of, |row| {
         if row.ids.names().is_some() {
             return Err(io::Error::other("names do not fit in a .npy file"));
         }
-        record.0.clear();
-        record.0.push(row.ids.original(row.vertex));
+        out.write_all(&row.ids.original(row.vertex).to_le_bytes())?;
         for column in row.columns {
-            record.0.push(match column {
+            let cell = match column {
                 Cells::F64(values) | Cells::F32(values) => values[row.place].to_bits(),
                 Cells::Integer(values) => signed(values[row.place])? as u64,
                 Cells::Vertex(values) => signed(values[row.place].map(|vertex| row.ids.original(vertex)))? as u64,
-            });
+            };
+            out.write_all(&cell.to_le_bytes())?;
         }
-        writer.push(&record)
-    })?;
-    writer.finish()
+        Ok(())
+    })
 }
 
 /// An integer of a column in which -1 stands for none.

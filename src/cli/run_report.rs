@@ -220,14 +220,12 @@ fn step_row(name: String, step: &StepReport, waits: &[Wait]) -> Vec<String> {
 }
 
 fn closing(report: &RunReport) -> String {
-    let mut text = format!(
-        "{} on {}, {}{}\n{} s",
-        report.algorithm,
-        report.device,
-        report.fetcher,
-        if report.direct_io { " with direct I/O" } else { "" },
-        seconds(report.wall_ns),
-    );
+    let mut text = format!("{} on {}, {}", report.algorithm, report.device, report.fetcher);
+    text += if report.direct_io { " with direct I/O" } else { "" };
+    if let Some(refusal) = &report.uring_refused {
+        write!(text, "\nio_uring was refused, and pages were read on threads: {refusal}").ok();
+    }
+    write!(text, "\n{} s", seconds(report.wall_ns)).ok();
     if report.total.edges > 0 {
         write!(text, ", {} edges/s", rate(1e6 * report.million_edges_per_s())).ok();
     }

@@ -18,6 +18,7 @@ impl Session<'_> {
             lanes: self.device.lanes(),
             fetcher: self.pages.fetcher().name().into(),
             direct_io: self.pages.fetcher().direct(),
+            uring_refused: self.pages.fetcher().refusal().map(str::to_owned),
             buffer_pages: self.plan.frames.into(),
             buffer_bytes: self.plan.buffer_bytes(),
             planned_bytes: self.plan.total_bytes() + self.options.trace_bytes() + self.options.checkpoint_bytes(),

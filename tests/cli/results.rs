@@ -1,7 +1,7 @@
 //! `run`: answers in every format, compared with textbook algorithms.
 
 use crate::graph::{Graph, columns};
-use crate::program::Folder;
+use crate::program::{Done, Folder};
 use std::collections::HashMap;
 
 const SCALE: u32 = 10;
@@ -255,6 +255,38 @@ fn fetchers() -> Vec<&'static str> {
     }
     done.fails(1, &["io_uring"]);
     vec!["threads"]
+}
+
+/// Containers refuse io_uring. The run does without, and says so.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_refused_ring_is_reported() {
+    let folder = Folder::new();
+    if std::process::Command::new("strace").arg("-V").output().is_err() {
+        eprintln!("skipped: no strace");
+        return;
+    }
+    folder.rmat("s", 4, "");
+    let refused = |line: &str| {
+        let inject = "-f -qq -o log -e trace=io_uring_setup -e inject=io_uring_setup:error=ENOSYS";
+        let mut strace = folder.command_of("strace", inject);
+        strace.arg(env!("CARGO_BIN_EXE_topostream")).args(line.split_whitespace());
+        Done::of(line, strace.output().unwrap())
+    };
+    let done = refused("run pagerank s --iterations 1 --device cpu");
+    if done.stderr.to_lowercase().contains("ptrace") {
+        eprintln!("skipped: no tracing here");
+        return;
+    }
+    done.succeeds().prints(&["io_uring was refused, and pages were read on threads: Function not implemented"]);
+    let report = refused("run pagerank s --iterations 1 --device cpu --json").succeeds().json();
+    assert_eq!(
+        (&report["fetcher"], &report["uring_refused"]),
+        (&"threads".into(), &"Function not implemented (os error 38)".into())
+    );
+    // Threads that were asked for are not worth a word.
+    let report = refused("run pagerank s --iterations 1 --device cpu --tune fetcher=threads --json").succeeds().json();
+    assert!(report.get("uring_refused").is_none());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::device::Member;
 use crate::device::exchange::message::{BLOCK_VERTICES, DENSE, MessageLayout, SPARSE, blocks_of, words_of};
 use crate::device::exchange::{ExchangeMemory, Move, Moves, Values, VertexList};
 use crate::error::Result;
-use crate::model::algorithm::{Algorithm, State, Step};
+use crate::model::algorithm::{State, Step};
 use crate::model::attributes::Attribute;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-impl<A: Algorithm> Member for CpuDevice<A> {
+impl Member for CpuDevice {
     fn begin_exchange(&mut self, moves: Moves) -> Result<()> {
         self.moves = moves;
         self.put()
@@ -55,7 +55,7 @@ impl<A: Algorithm> Member for CpuDevice<A> {
     }
 }
 
-impl<A: Algorithm> CpuDevice<A> {
+impl CpuDevice {
     /// Makes the moves that write to the exchange memory.
     pub(super) fn put(&mut self) -> Result<()> {
         let put = std::mem::take(&mut self.moves.put);

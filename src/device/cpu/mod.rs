@@ -12,8 +12,9 @@
 //! | `lists` | the edge loops over one page |
 //! | `exchange` | values sent to and received from other devices of a team |
 //!
-//! Created by the engine, since only it knows the algorithm's type; used as a [`Device`] or a
-//! [`Member`](super::Member). It does not know how pages are read, other devices, or their pages.
+//! Created by the engine, since only it knows the algorithm's type. Of that, the edge function alone is compiled into
+//! the loops over lists; all else is called. Used as a [`Device`] or a [`Member`](super::Member). It does not know how
+//! pages are read, other devices, or their pages.
 
 mod exchange;
 mod lists;
@@ -32,7 +33,7 @@ use crate::pages::fetch::PageRef;
 use crate::pages::parts::{PartFinder, ReadCost};
 use crate::trace::Timeline;
 use crossbeam_channel::{Receiver, bounded};
-use pages::{Images, Report, Running, Shared};
+use pages::{Compiled, Images, Report, Running, Shared};
 use rayon::prelude::*;
 use std::convert::Infallible;
 use std::ops::Range;
@@ -48,8 +49,8 @@ use topostream_formats::{Direction, Store};
 const VERTICES_PER_PART: u64 = 1 << 16;
 
 /// The CPU device.
-pub struct CpuDevice<A: Algorithm> {
-    shared: Arc<Shared<A>>,
+pub struct CpuDevice {
+    shared: Arc<Shared>,
     declaration: Arc<Declaration>,
     /// The layout of messages to other devices, in a traversal.
     layout: Option<MessageLayout>,
@@ -108,9 +109,13 @@ pub struct CpuSetup {
     pub parts: Option<ReadCost>,
 }
 
-impl<A: Algorithm> CpuDevice<A> {
+impl CpuDevice {
     /// Allocates the algorithm's state for the device's part of the vertices.
-    pub fn new(algorithm: Arc<A>, setup: CpuSetup) -> Self {
+    pub fn new(algorithm: Arc<impl Algorithm>, setup: CpuSetup) -> Self {
+        Self::of(algorithm, setup)
+    }
+
+    fn of(algorithm: Arc<dyn Compiled>, setup: CpuSetup) -> Self {
         let CpuSetup { declaration, graph, store, workers, lanes, trace, part, exchange, parts } = setup;
         let (declared, traversal) = (&declaration.attributes, declaration.traversal);
         // A single device sends nothing, and may have attributes that messages do not support.
@@ -244,7 +249,7 @@ fn sum(terms: impl IntoIterator<Item = Scalars>) -> Scalars {
     total
 }
 
-impl<A: Algorithm> Device for CpuDevice<A> {
+impl Device for CpuDevice {
     fn name(&self) -> String {
         format!("cpu, {} threads", self.lanes)
     }
@@ -366,7 +371,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
     }
 }
 
-impl<A: Algorithm> CpuDevice<A> {
+impl CpuDevice {
     /// The pages of a superstep, and the parts of them that are read.
     fn plan(&self, step: &Step) -> PagePlan {
         let Shared { store, state, workers, .. } = &*self.shared;
@@ -404,7 +409,7 @@ impl<A: Algorithm> CpuDevice<A> {
     }
 }
 
-impl<A: Algorithm> Drop for CpuDevice<A> {
+impl Drop for CpuDevice {
     fn drop(&mut self) {
         self.stop();
     }

@@ -31,7 +31,7 @@ use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::packed::{PackedPage, PartialPage, UNIT};
 use topostream_formats::page::{Page, PageDefect, PageWeights};
 use topostream_formats::with_neighbours;
-use topostream_formats::{Direction, Error, Result, Store, Topology};
+use topostream_formats::{Direction, Encoding, Error, Result, Store, Topology};
 
 /// Edges of a segment of a long list; lists that are more than twice as long are split.
 const PART_EDGES: u32 = 1 << 18;
@@ -41,9 +41,31 @@ const SEGMENT: u32 = 1 << 16;
 /// The same where lists are cut: then one long list is work for several threads.
 const CUT_SEGMENT: u32 = 1 << 15;
 
+/// An algorithm with its compiled edge function. All else about pages is compiled once for all algorithms.
+pub(super) trait Compiled: Algorithm {
+    /// Whether the edges of a list may be visited in parts.
+    fn divides(&self) -> bool;
+
+    /// Runs the step's edge function over lists; returns the number of their edges. `topology` has the encoding of pages
+    /// and the first vertex of each.
+    fn run_lists(&self, state: &State, step: &Step, lists: &PageLists<'_>, topology: (Encoding, &[u32])) -> u64;
+}
+
+impl<A: Algorithm> Compiled for A {
+    fn divides(&self) -> bool {
+        <A::Kernel<'_> as Kernel>::DIVIDES
+    }
+
+    fn run_lists(&self, state: &State, step: &Step, lists: &PageLists<'_>, topology: (Encoding, &[u32])) -> u64 {
+        let kernel = self.kernel(state, step);
+        let (encoding, starts) = topology;
+        with_neighbours!(&lists.page, encoding, starts, |neighbours| lists.run(&kernel, neighbours))
+    }
+}
+
 /// The shared state of a device's jobs.
-pub(super) struct Shared<A> {
-    pub algorithm: Arc<A>,
+pub(super) struct Shared {
+    pub algorithm: Arc<dyn Compiled>,
     /// The algorithm's name.
     pub name: &'static str,
     pub state: State,
@@ -110,7 +132,7 @@ impl SharedPage {
     }
 }
 
-impl<A: Algorithm> Shared<A> {
+impl Shared {
     /// Starts processing a page on the worker threads.
     pub fn submit(self: &Arc<Self>, running: &Running, task: PageTask, step: Arc<Step>) {
         let more = running.clone();
@@ -192,7 +214,7 @@ impl<A: Algorithm> Shared<A> {
         let is_plain = self.topology(&task).image_bytes() == 0 || self.keeps_images(&task);
         let lists = if run > 0 { 0 } else { slot_count };
         let size = match run == 0 && is_plain {
-            true if <A::Kernel<'_> as Kernel>::DIVIDES => CUT_SEGMENT,
+            true if self.algorithm.divides() => CUT_SEGMENT,
             true => SEGMENT,
             false => PART_EDGES,
         };
@@ -396,9 +418,7 @@ impl<A: Algorithm> Shared<A> {
             false => PageWeights::None,
         };
         let lists = PageLists { page, weights, lengths, selection: self.selection(step), segment, decoded };
-        let kernel = self.algorithm.kernel(&self.state, step);
-        let starts = topology.directory().starts();
-        with_neighbours!(&page, encoding, starts, |neighbours| lists.run(&kernel, neighbours))
+        self.algorithm.run_lists(&self.state, step, &lists, (encoding, topology.directory().starts()))
     }
 
     fn selection(&self, step: &Step) -> Selection<'_> {

@@ -32,6 +32,8 @@ pub use unpacking::UnpackingFetcher;
 pub use uring::UringFetcher;
 
 use crate::error::Result;
+use std::cell::OnceCell;
+use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -93,6 +95,11 @@ pub trait Fetcher: Send {
     /// Returns whether reads bypass the system's page cache.
     fn direct(&self) -> bool;
 
+    /// Why pages are not read by io_uring, if the system has refused it.
+    fn refusal(&self) -> Option<&str> {
+        None
+    }
+
     /// Accepts a read. Never blocks. The caller bounds the number of reads in flight.
     fn submit(&mut self, read: PageRead);
 
@@ -145,13 +152,20 @@ pub fn open(kind: FetcherKind, store: &Store, pool: &Arc<PagePool>, weights: boo
         let stripe = |stripe| open(PageFiles::open(store, stripe, weights, pool.place_bytes())?);
         (0..store.stripe_count()).map(stripe).collect::<Result<Vec<_>>>()
     };
-    let threads = |files| -> Result<Box<dyn Fetcher>> { Ok(Box::new(ThreadsFetcher::new(files)?)) };
+    let refusal = OnceCell::new();
+    let rings =
+        |files| uring(files, pool).inspect_err(|error| _ = refusal.set(error.to_string())).map_err(uring_refused);
+    let threads = |files| -> Result<Box<dyn Fetcher>> {
+        // Systems other than Linux have no io_uring that they could refuse.
+        let refusal = refusal.get().filter(|_| cfg!(target_os = "linux"));
+        Ok(Box::new(ThreadsFetcher::new(files)?.with_refusal(refusal.cloned())))
+    };
     let mut fetchers = match kind {
         FetcherKind::Threads => all(&threads)?,
         FetcherKind::Simulated(faults) => all(&|files| Ok(Box::new(SimulatedFetcher::new(files, faults))))?,
-        FetcherKind::Uring => all(&|files| uring(files, pool))?,
+        FetcherKind::Uring => all(&rings)?,
         // If one stripe cannot have a ring, all use threads, so that they are equally fast.
-        FetcherKind::Auto => all(&|files| uring(files, pool)).or_else(|_| all(&threads))?,
+        FetcherKind::Auto => all(&rings).or_else(|_| all(&threads))?,
     };
     match fetchers.len() {
         1 => Ok(fetchers.remove(0)),
@@ -160,16 +174,16 @@ pub fn open(kind: FetcherKind, store: &Store, pool: &Arc<PagePool>, weights: boo
 }
 
 #[cfg(target_os = "linux")]
-fn uring(files: PageFiles, pool: &Arc<PagePool>) -> Result<Box<dyn Fetcher>> {
-    UringFetcher::new(files, pool).map_err(uring_refused).map(|fetcher| Box::new(fetcher) as _)
+fn uring(files: PageFiles, pool: &Arc<PagePool>) -> io::Result<Box<dyn Fetcher>> {
+    UringFetcher::new(files, pool).map(|fetcher| Box::new(fetcher) as _)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn uring(_: PageFiles, _: &Arc<PagePool>) -> Result<Box<dyn Fetcher>> {
-    Err(uring_refused(std::io::ErrorKind::Unsupported.into()))
+fn uring(_: PageFiles, _: &Arc<PagePool>) -> io::Result<Box<dyn Fetcher>> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
-fn uring_refused(error: std::io::Error) -> crate::error::Error {
+fn uring_refused(error: io::Error) -> crate::error::Error {
     crate::error::Error::Fetcher(format!(
         "io_uring is not available: {error}; `--tune fetcher=threads` works on every system"
     ))

@@ -41,6 +41,10 @@ impl Fetcher for StripedFetcher {
         self.fetchers.iter().all(|fetcher| fetcher.direct())
     }
 
+    fn refusal(&self) -> Option<&str> {
+        self.fetchers.iter().find_map(|fetcher| fetcher.refusal())
+    }
+
     fn submit(&mut self, read: PageRead) {
         let stripe = read.page.stripe(self.fetchers.len());
         self.fetchers[stripe].submit(read);

@@ -25,6 +25,7 @@ pub struct ThreadsFetcher {
     abandoned: Arc<AtomicBool>,
     in_flight: usize,
     direct: bool,
+    refusal: Option<String>,
 }
 
 impl ThreadsFetcher {
@@ -47,7 +48,13 @@ impl ThreadsFetcher {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(Self { reads: Some(reads), filled, threads: started, abandoned, in_flight: 0, direct })
+        Ok(Self { reads: Some(reads), filled, threads: started, abandoned, in_flight: 0, direct, refusal: None })
+    }
+
+    /// Notes why the system has refused io_uring, which would have been used instead.
+    pub fn with_refusal(mut self, refusal: Option<String>) -> Self {
+        self.refusal = refusal;
+        self
     }
 }
 
@@ -75,6 +82,10 @@ impl Fetcher for ThreadsFetcher {
 
     fn direct(&self) -> bool {
         self.direct
+    }
+
+    fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
     }
 
     fn submit(&mut self, read: PageRead) {

@@ -68,6 +68,10 @@ impl Fetcher for UnpackingFetcher {
         self.inner.direct()
     }
 
+    fn refusal(&self) -> Option<&str> {
+        self.inner.refusal()
+    }
+
     fn submit(&mut self, read: PageRead) {
         self.inner.submit(read);
     }
