@@ -2,6 +2,7 @@
 //! vertices with edges, and one class of all others.
 
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, VecDeque};
 
 /// An edge: source, dest, weight.
@@ -109,8 +110,8 @@ impl Graph {
         while let Some(vertex) = queue.pop_front() {
             let next = levels[&vertex] + 1;
             for &(other, _) in self.along(vertex) {
-                if !levels.contains_key(&other) {
-                    levels.insert(other, next);
+                if let Entry::Vacant(level) = levels.entry(other) {
+                    level.insert(next);
                     queue.push_back(other);
                 }
             }
