@@ -163,7 +163,8 @@ def main():
         "name": "ranks",
         "expectation": EXPECTATION,
         "machine": machine(programs),
-        "command": f"bench/ranks.py --scale {arguments.scale} --ranks {ranks} --runs {arguments.runs}",
+        "command": f"bench/ranks.py --scale {arguments.scale} --ranks {ranks} --runs {arguments.runs} "
+        f"--iterations {arguments.iterations}",
         "verified": ["the ten largest ranks: those of one process to 1e-6"],
         "notes": ["R-MAT with in-lists, packed, by degree groups", "ratios are to the first row of their strategy"],
         "tables": tables,

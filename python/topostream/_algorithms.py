@@ -392,6 +392,8 @@ class Algorithms:
         Args:
             source: the source: an original id, or ``max-degree`` for the vertex with the most out-edges.
             delta: width of a bucket of distances (delta-stepping): fewer lists are read twice, in more supersteps.
+                ``inf``: no buckets. By default three mean weights where no vertex has more than 16 neighbours, as in
+                roads and meshes, and no buckets elsewhere.
             single: distances over f32 weights in single precision: 4 bytes a vertex instead of 8, and on GPUs without
                 64-bit atomics; the error grows with the length of a path, and distances above 3.4e38 count as
                 unreachable.
