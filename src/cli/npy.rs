@@ -1,4 +1,4 @@
-//! The header of NumPy's .npy files: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
+//! The header of NumPy's .npy files: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 /// What records begin at a multiple of, in bytes.
 const ALIGNMENT: usize = 64;

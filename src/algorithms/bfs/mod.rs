@@ -14,7 +14,7 @@
 //! superstep if that parent is active now, and earlier if not: each vertex is active once. So one value decides whether
 //! another predecessor may still replace it, and no two values have to be seen in a certain order. Neighbours ascend,
 //! so that bottom-up the first active one of each part of a list is the smallest of that part. Parents are kept as
-//! [codes](parents): one number is left for vertices that have none, however many vertices there are.
+//! codes: one number is left for vertices that have none, however many vertices there are.
 //!
 //! Against the edges, the two kinds of lists change roles: in-lists are read top-down. If the store has none, every
 //! superstep runs bottom-up over the out-lists of all vertices that are not reached yet.
