@@ -96,7 +96,7 @@
 //!
 //!     fn declare(&self, _has_in_lists: bool) -> Declaration {
 //!         let least = Attribute::u32("least", Role::Writable, Merge::Min).initially(Initial::Vertex);
-//!         // First all lists, then those of active vertices, for as long as there are any.
+//!         // All lists first, then only the lists of active vertices, until no vertex is active.
 //!         let visits = vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Frontier)];
 //!         Declaration::new("least-ancestor", vec![least], visits)
 //!     }

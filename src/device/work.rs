@@ -24,8 +24,9 @@ impl std::ops::AddAssign for PageWork {
     }
 }
 
-/// How evenly the edges of a superstep were divided among several devices: those in the lists that each opened, also
-/// where several opened the same list. In a sum, those of all its supersteps. Nothing for a single device.
+/// How evenly the edges of a superstep were divided among several devices: each device counts the edges of
+/// every list that it opens, even if another opens the same list. A sum covers all its supersteps. Nothing for a single
+/// device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Balance {
     /// Edges of a device on average.
@@ -159,7 +160,7 @@ pub struct DeviceReport {
     /// Its own vertices: the first, and the one after the last.
     pub own: (u64, u64),
     /// The number of other devices' vertices with edges to its own, if it holds the values of no others; `None` if it
-    /// holds those of all.
+    /// holds the values of all vertices.
     pub bordering: Option<u64>,
     /// Pages that it processed, over all supersteps.
     pub pages: u64,

@@ -7,7 +7,7 @@
 //! a GPU must not wait for it behind the pages of a CPU.
 //!
 //! A run also has the calling thread, one that feeds each GPU, one for each GPU that records when vertices were
-//! activated (if the algorithm needs that), and those of a fetcher that reads by threads. None of them computes.
+//! activated (if the algorithm needs that), and the threads of a fetcher that reads on threads. None of them computes.
 
 use crate::error::Result;
 use crossbeam_channel::{Receiver, Sender, unbounded};

@@ -103,22 +103,22 @@ impl Engine {
         &self.options
     }
 
-    /// Returns the largest buffer that every device can bind, in bytes; of a cluster, those of all ranks.
+    /// Returns the largest buffer that every device can bind, in bytes. In a cluster, the devices of all ranks count.
     pub(crate) fn binding_bytes_max(&self) -> Result<u64> {
         Ok(self.kinds()?.binding_bytes_max)
     }
 
-    /// Returns whether all devices are CPUs; of a cluster, those of all ranks.
+    /// Returns whether all devices are CPUs. In a cluster, the devices of all ranks count.
     pub(crate) fn is_cpu_only(&self) -> Result<bool> {
         Ok(self.kinds()?.cpu.iter().all(|&cpu| cpu))
     }
 
-    /// Returns whether all devices are GPUs; of a cluster, those of all ranks.
+    /// Returns whether all devices are GPUs. In a cluster, the devices of all ranks count.
     pub(crate) fn is_gpu_only(&self) -> Result<bool> {
         Ok(!self.kinds()?.cpu.contains(&true))
     }
 
-    /// Returns the memory that every GPU has for a run, in bytes; of a cluster, those of all ranks.
+    /// Returns the memory that every GPU has for a run, in bytes. In a cluster, the devices of all ranks count.
     pub(crate) fn device_bytes(&self) -> Result<u64> {
         Ok(self.kinds()?.device_bytes)
     }

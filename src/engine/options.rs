@@ -161,9 +161,9 @@ impl EngineOptions {
         Self { assignment, ..self }
     }
 
-    /// The share of the work that each device takes, those of all ranks in order: pages under [`Strategy::Replicate`],
-    /// vertices or shards under [`Strategy::Shard`]. Only their ratios count. By default devices take what measured
-    /// rates say, or equal shares.
+    /// The share of the work that each device takes, in the order of ranks and their devices: pages under
+    /// [`Strategy::Replicate`], vertices or shards under [`Strategy::Shard`]. Only their ratios count. By default
+    /// devices take what measured rates say, or equal shares.
     #[must_use]
     pub fn with_shares(self, shares: impl IntoIterator<Item = f64>) -> Self {
         Self { shares: shares.into_iter().collect(), ..self }

@@ -133,7 +133,7 @@ impl Engine {
         Ok((chosen?, Some(degrees)))
     }
 
-    /// Opens the devices and plans how they share a run: of a cluster, those of all ranks.
+    /// Opens the devices and plans how they share a run. In a cluster, these are the devices of all ranks.
     pub(super) fn chosen_devices(&self, declaration: &Declaration) -> Result<Chosen> {
         let options = &self.options;
         let kinds = self.roster.open(&options.devices, RunsOn::of(declaration), &options.gpu)?;

@@ -171,7 +171,7 @@ impl Declaration {
 }
 
 /// An array of words besides the attributes, for data that edges look up and that is not a value of a vertex. Its
-/// length is up to the algorithm. The shader accesses a table's words as those of an attribute: `NAME_load(place)` etc.
+/// length is up to the algorithm. The shader reads a table's words like an attribute's: `NAME_load(place)` etc.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// The name in the shader.

@@ -92,12 +92,17 @@ impl SsspArgs {
         let paths = if self.single { paths.in_single() } else { paths };
         Sssp { cutoff: self.cutoff, ..paths }
     }
+
+    /// The width of buckets that was asked for, unless that is to have none.
+    fn given_width(&self) -> Option<f64> {
+        self.delta.filter(|&delta| delta != f64::INFINITY)
+    }
 }
 
 impl Command for SsspArgs {
     fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
         let paths = self.paths(VertexId(0), kind.weights);
-        match self.delta.filter(|&delta| delta != f64::INFINITY) {
+        match self.given_width() {
             Some(delta) => Box::new(DeltaStepping { paths, delta }),
             None => Box::new(paths),
         }
@@ -108,10 +113,7 @@ impl Command for SsspArgs {
         let ends = self.path.ends(source, store)?;
         let paths = self.paths(source, store.manifest().weights);
         let parents = self.parents || self.path.is_asked();
-        let delta = match self.delta {
-            Some(delta) => Some(delta).filter(|&delta| delta != f64::INFINITY),
-            None => usual_width(store)?,
-        };
+        let delta = if self.delta.is_none() { usual_width(store)? } else { self.given_width() };
         let prepared = match (delta, parents) {
             (Some(delta), false) => Prepared::new(DeltaStepping { paths, delta }),
             (Some(delta), true) => Prepared::new(WithParents(DeltaStepping { paths, delta })),

@@ -33,8 +33,9 @@ pub fn usual_width(store: &Store) -> Result<Option<f64>> {
     }
     let (reader, mut buffers) = (PageReader::open(topology)?, PageBuffers::new(topology, true));
     let (mut sum, mut count) = (0.0, 0u64);
-    for sample in 0..SAMPLED_PAGES.min(pages) {
-        let number = PageId((u64::from(sample) * u64::from(pages) / u64::from(SAMPLED_PAGES.min(pages))) as u32);
+    let samples = SAMPLED_PAGES.min(pages);
+    for sample in 0..samples {
+        let number = PageId((u64::from(sample) * u64::from(pages) / u64::from(samples)) as u32);
         buffers.fill(&reader, store, topology, number)?;
         let (page, found) = buffers.open(store, topology, number)?;
         for weight in (0..page.header().edge_count as usize).filter_map(|at| length(found, at, weights)) {
