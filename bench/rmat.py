@@ -206,6 +206,12 @@ def outcome(prepared, runs):
     }
 
 
+def write(prepared, runs, arguments):
+    """Writes what has been measured so far."""
+    if arguments.json:
+        arguments.json.write_text(json.dumps(outcome(prepared, runs), indent=2) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     listed = lambda text: text.split(",")  # noqa: E731
@@ -243,12 +249,12 @@ def main():
                         for algorithm in arguments.algorithm:
                             if (algorithm == "sssp") == weighted:
                                 runs.append(run(store, algorithm, device, strategy, place, words, arguments))
+                                # What has been measured stays if a later run is cut off.
+                                write(prepared, runs, arguments)
+            write(prepared, runs, arguments)
             if arguments.discard:
                 for folder in {path.parent for path in stripes(store)}:
                     shutil.rmtree(folder)
-            # What has been measured stays if a later scale is too large.
-            if arguments.json:
-                arguments.json.write_text(json.dumps(outcome(prepared, runs), indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -125,9 +125,17 @@ impl Input for Again<'_> {
         ends.clear();
         found.clear();
         let (first, span) = (self.sources[range].start as u32, self.sources[range].end - self.sources[range].start);
+        if self.is_reversed {
+            raw_ends.iter_mut().for_each(|ends| *ends = (ends.1, ends.0));
+        }
+        // Of edges outside the range, dests need no number unless they may be sources.
+        let needs_both = rules.mirror || !rules.keep_loops;
         if let Some(numbers) = self.numbers {
             // Nothing but reads at random places, so that many of them are under way at a time.
-            raw_ends.iter_mut().for_each(|ends| *ends = (numbers[ends.0 as usize], numbers[ends.1 as usize]));
+            raw_ends.iter_mut().for_each(|ends| ends.0 = numbers[ends.0 as usize]);
+            if needs_both {
+                raw_ends.iter_mut().for_each(|ends| ends.1 = numbers[ends.1 as usize]);
+            }
         }
         let mut push = |source: u32, dest: u32, at: usize| {
             if u64::from(source.wrapping_sub(first)) < span {
@@ -139,11 +147,13 @@ impl Input for Again<'_> {
             if source == dest && !rules.keep_loops {
                 continue;
             }
-            let (source, dest) = if self.is_reversed { (dest, source) } else { (source, dest) };
             push(source, dest, at);
             if rules.mirror && source != dest {
                 push(dest, source, at);
             }
+        }
+        if let Some(numbers) = self.numbers.filter(|_| !needs_both) {
+            ends.iter_mut().for_each(|ends| ends.1 = numbers[ends.1 as usize]);
         }
         Ok(())
     }
