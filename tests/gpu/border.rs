@@ -31,10 +31,20 @@ fn grid() -> EdgeList {
     EdgeList::new(SIDE * SIDE, right.chain(down).collect())
 }
 
-/// Every vertex has an edge to the same one, and another.
+/// The same with express streets, so that no two vertices are many hops apart.
+fn express() -> EdgeList {
+    let grid = grid();
+    let stops = (0..SIDE * SIDE).filter(|vertex| vertex % SIDE % 16 == 0 && vertex / SIDE % 16 == 0);
+    let lines = stops.flat_map(|vertex| [(vertex, vertex + 16), (vertex, vertex + 16 * SIDE)]);
+    let on_grid = |&(from, to): &(u32, u32)| to < SIDE * SIDE && (to == from + 16 * SIDE || to / SIDE == from / SIDE);
+    let lines = lines.filter(on_grid).collect::<Vec<_>>();
+    EdgeList::new(SIDE * SIDE, grid.edges.into_iter().chain(lines).collect())
+}
+
+/// Every vertex has an edge to the same one, and two others: a tree.
 fn funnel() -> TestGraph {
     let n = 32_000;
-    let edges = (0..n).flat_map(|vertex| [(vertex, 77), (vertex, (7 * vertex + 1) % n)]);
+    let edges = (0..n).flat_map(|vertex| [(vertex, 77), (vertex, 2 * vertex % n), (vertex, (2 * vertex + 1) % n)]);
     TestGraph { name: "funnel", edges: EdgeList::new(n, edges.collect()), source: 9 }
 }
 
@@ -102,7 +112,7 @@ gpu_test! {
     fn components_of_an_undirected_graph() {
         let fast_paths = FastPaths { whole_copies: false, ..FastPaths::default() };
         let setting = Setting { fast_paths, ..Setting::default() };
-        let weighted = Weighted::by_chance(grid(), false, 3);
+        let weighted = Weighted::by_chance(express(), false, 3);
         let store_options = FormatOptions { mirrors: true, ..small_pages(Encoding::VertexId) };
         let store = TestStore::weighted(&weighted, false, &store_options);
         for (devices, setting) in [(2, setting.clone()), (3, by_host(&setting))] {

@@ -123,9 +123,9 @@ fn the_same_bits_everywhere() {
 /// Levels on disk: the same bits as in memory.
 #[test]
 fn lists_on_disk() {
-    let random = random_edges(0..40_000, 400_000, 5);
-    let loops = (0..400).flat_map(|vertex| [(vertex, vertex), (vertex, vertex + 1), (9, vertex * 80)]);
-    let graph = EdgeList::new(40_010, random.into_iter().chain(loops).collect());
+    let random = random_edges(0..20_000, 200_000, 5);
+    let loops = (0..400).flat_map(|vertex| [(vertex, vertex), (vertex, vertex + 1), (9, vertex * 40)]);
+    let graph = EdgeList::new(20_010, random.into_iter().chain(loops).collect());
     let weights: Vec<u32> = (0..graph.edges.len() as u32).map(|edge| edge.wrapping_mul(2_654_435_761) >> 24).collect();
     for (directed, weighted) in [(false, false), (true, false), (true, true)] {
         let base = small_pages(Encoding::packed(1 << 16, PLAIN_PAGES).unwrap());
@@ -142,7 +142,7 @@ fn lists_on_disk() {
         let in_memory = run(&store, leiden.clone(), EngineOptions::default());
         // The last has ranges of few groups, and groups that do not fit.
         for (lists_bytes_max, levels_min) in
-            [(18 << 20, 1), (1 << 20, 3), (1 << 16, 4)].into_iter().skip(directed.into())
+            [(9 << 20, 1), (1 << 19, 3), (1 << 15, 4)].into_iter().skip(directed.into())
         {
             let on_disk = run(&store, Leiden { lists_bytes_max, ..leiden.clone() }, EngineOptions::default());
             assert!(in_memory.0 == on_disk.0, "directed {directed}: {:?}, {:?}", in_memory.1, on_disk.1);
