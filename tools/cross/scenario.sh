@@ -75,6 +75,9 @@ for store in names.csv large\ ids.csv weights.wel; do
 done
 both run sssp weights.wel.store --source max-degree --device cpu --output sssp.csv
 both run pagerank striped --device cpu --memory 64MiB --output pagerank.csv
+# The system says what the process has used.
+other -q run pagerank big --device cpu --json >run.json
+grep -q '"peak_memory_bytes": [1-9]' run.json || fail "no peak memory: $(head -c 1000 run.json)"
 both verify striped
 same "answers"
 
