@@ -1,15 +1,14 @@
 //! What macOS says about memory.
 
-use super::{Available, Bound};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
 /// This machine, to its kernel. Each request for it counts as a reference, so that there is one.
 static HOST: OnceLock<libc::mach_port_t> = OnceLock::new();
 
-/// The machine's available memory: pages that are free, that keep files, or that their owners have given up. Pages of
-/// files that were read ahead are in both of the first two numbers.
-pub fn machine() -> Option<Available> {
+/// The machine's available memory and all of it, in bytes. Available are pages that are free, that keep files, or that
+/// their owners have given up. Pages of files that were read ahead are in both of the first two numbers.
+pub fn available_and_total_bytes() -> Option<(u64, u64)> {
     #[allow(unsafe_code, deprecated)]
     // SAFETY: it has no arguments. It is deprecated since another crate has it too.
     let host = *HOST.get_or_init(|| unsafe { libc::mach_host_self() });
@@ -29,8 +28,8 @@ pub fn machine() -> Option<Available> {
     let number = |name| u64::try_from(unsafe { libc::sysconf(name) }).ok();
     let page_bytes = number(libc::_SC_PAGESIZE)?;
     let bytes = pages.saturating_mul(page_bytes);
-    let limit_bytes = number(libc::_SC_PHYS_PAGES).map_or(bytes, |pages| pages.saturating_mul(page_bytes));
-    (status == libc::KERN_SUCCESS).then_some(Available { bytes, bound: Bound::Machine, limit_bytes })
+    let total_bytes = number(libc::_SC_PHYS_PAGES).map_or(bytes, |pages| pages.saturating_mul(page_bytes));
+    (status == libc::KERN_SUCCESS).then_some((bytes, total_bytes))
 }
 
 /// The peak of this process's resident memory, in bytes.

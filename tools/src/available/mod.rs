@@ -132,11 +132,12 @@ fn with_reserve(left_bytes: u64) -> u64 {
 /// The machine's memory, of systems that tell it by a call.
 fn told() -> Option<Available> {
     #[cfg(target_os = "macos")]
-    return macos::machine();
+    let told = macos::available_and_total_bytes();
     #[cfg(windows)]
-    return windows::machine();
+    let told = windows::available_and_total_bytes();
     #[cfg(not(any(target_os = "macos", windows)))]
-    None
+    let told: Option<(u64, u64)> = None;
+    told.map(|(bytes, limit_bytes)| Available { bytes, bound: Bound::Machine, limit_bytes })
 }
 
 /// The peak resident memory of this process, in bytes, if the system says.
