@@ -15,8 +15,8 @@ pub fn available_and_total_bytes() -> Option<(u64, u64)> {
     let mut found = MaybeUninit::<libc::vm_statistics64>::zeroed();
     let mut words = libc::HOST_VM_INFO64_COUNT;
     #[allow(unsafe_code)]
-    // SAFETY: `words` is the length of the structure, of which the kernel writes at most as much. All of its members are
-    // numbers, and zeros before that.
+    // SAFETY: `words` is the length of the structure, of which the kernel writes at most as much. All of its members
+    // are numbers, and zeros before that.
     let (status, found) = unsafe {
         let status = libc::host_statistics64(host, libc::HOST_VM_INFO64, found.as_mut_ptr().cast(), &mut words);
         (status, found.assume_init())
