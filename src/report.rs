@@ -10,6 +10,8 @@ pub use crate::predict::{Prediction, Terms};
 pub use crate::team::{AloneReport, TeamReport};
 use serde::{Deserialize, Serialize};
 use topostream_formats::Direction;
+#[doc(hidden)]
+pub use topostream_tools::available::peak_bytes as peak_memory_bytes;
 
 /// The report of a run.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -430,14 +432,6 @@ impl RunReport {
 
 fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-/// Returns the peak resident memory of this process, in bytes, if the system reports it.
-#[doc(hidden)]
-pub fn peak_memory_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
 }
 
 #[cfg(test)]

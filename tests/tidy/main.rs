@@ -19,9 +19,12 @@ const SOURCES: [&str; 7] =
 const UNSAFE_ALLOWED: &[&str] = &[
     "bench/src/raw.rs",
     "formats/src/buffer.rs",
+    "formats/src/durable/folder.rs",
     "formats/src/packed/avx2.rs",
     "src/algorithms/clustering/meet.rs",
     "tools/mpi/src/transport.rs",
+    "tools/src/available/macos.rs",
+    "tools/src/available/windows.rs",
     "python/src/edges.rs",
     "src/cli/end.rs",
     "src/cli/memory.rs",

@@ -76,6 +76,11 @@ done
 both run sssp weights.wel.store --source max-degree --device cpu --output sssp.csv
 both run pagerank striped --device cpu --memory 64MiB --output pagerank.csv
 both verify striped
+# The system says what memory is available, and what the process has used.
+other run pagerank big --device cpu --tune buffer=1000TiB >budget.txt 2>&1 && fail "a buffer beyond all memory"
+grep -qE 'half of the available memory: (this machine has|.* leaves) [0-9]+MiB' budget.txt || fail "$(cat budget.txt)"
+other -q run pagerank big --device cpu --json >run.json
+grep -q '"peak_memory_bytes": [1-9]' run.json || fail "no peak memory: $(head -c 1000 run.json)"
 same "answers"
 
 # Names of files with spaces and letters beyond ASCII. wine 8 cannot resolve paths beyond Windows' old limit of 260.

@@ -34,14 +34,30 @@ pub fn outside_of_stores(folder: &Path) -> io::Result<()> {
 }
 
 /// The free bytes of a folder's file system for this user, if the system says.
+#[cfg(unix)]
 pub fn free_bytes(folder: &Path) -> Option<u64> {
-    #[cfg(unix)]
-    return rustix::fs::statvfs(folder).ok().map(|free| free.f_bavail.saturating_mul(free.f_frsize));
-    #[cfg(not(unix))]
-    {
-        let _ = folder;
-        None
-    }
+    rustix::fs::statvfs(folder).ok().map(|free| free.f_bavail.saturating_mul(free.f_frsize))
+}
+
+/// The free bytes of a folder's file system for this user, if the system says.
+#[cfg(windows)]
+pub fn free_bytes(folder: &Path) -> Option<u64> {
+    use std::os::windows::ffi::OsStrExt;
+    use windows_sys::Win32::Storage::FileSystem::GetDiskFreeSpaceExW;
+
+    // Names of shares have to end in a separator.
+    let name: Vec<u16> = folder.join("").as_os_str().encode_wide().chain([0]).collect();
+    let (mut free, unused) = (0, std::ptr::null_mut());
+    #[allow(unsafe_code)]
+    // SAFETY: the name ends in a zero, and one number is writable.
+    let known = unsafe { GetDiskFreeSpaceExW(name.as_ptr(), &mut free, unused, unused) } != 0;
+    known.then_some(free)
+}
+
+/// The free bytes of a folder's file system for this user, if the system says.
+#[cfg(not(any(unix, windows)))]
+pub fn free_bytes(_folder: &Path) -> Option<u64> {
+    None
 }
 
 /// Makes the names in a folder durable, if the system can.
@@ -53,5 +69,19 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
         // Some network file systems write names through and have no such call.
         Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) => Ok(()),
         synced => synced,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(any(unix, windows))]
+    fn free_space() {
+        let folder = tempfile::tempdir().unwrap();
+        let free = |path: &Path| free_bytes(path).is_some_and(|bytes| bytes > 0);
+        assert!(free(folder.path()) && free(&folder.path().join("")) && free(Path::new(".")));
+        assert_eq!(free_bytes(&folder.path().join("absent")), None);
     }
 }

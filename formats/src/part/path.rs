@@ -56,9 +56,12 @@ impl std::fmt::Display for PartPath {
 
 /// The name of this machine; `localhost` if the system does not tell it.
 pub fn host_name() -> String {
-    let kernel = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    #[cfg(unix)]
+    let system = Some(rustix::system::uname().nodename().to_string_lossy().into_owned());
+    #[cfg(not(unix))]
+    let system: Option<String> = None;
     let variable = || std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME")).ok();
-    let name = kernel.or_else(variable).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+    let name = system.or_else(variable).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     name.unwrap_or_else(|| "localhost".into())
 }
 

@@ -145,7 +145,9 @@ fn with_others(mut rates: Rates, path: &Path) -> Rates {
 fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = info.lines().find(|line| line.starts_with("model name"));
-    let name = line.and_then(|line| line.split_once(':')).map_or(std::env::consts::ARCH, |(_, name)| name.trim());
+    // Windows has a variable with its maker, family and model.
+    let variable = std::env::var("PROCESSOR_IDENTIFIER").unwrap_or_else(|_| std::env::consts::ARCH.into());
+    let name = line.and_then(|line| line.split_once(':')).map_or(variable.as_str(), |(_, name)| name.trim());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     format!("{name}, {threads} threads, {}", std::env::consts::OS)
 }

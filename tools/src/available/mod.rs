@@ -12,10 +12,18 @@
 //! locked pages, and some kernel memory (page tables, rings of asynchronous reads). Clean pages of files are
 //! dropped when the group is full, so they do not count as used here; files in a tmpfs do.
 //!
+//! Windows and macOS tell the machine's memory by a call, and have none of these files; limits of job objects are not
+//! read.
+//!
 //! Existing crates do not fit: those that are maintained (`sysinfo`) collect the state of a whole machine,
-//! and none reads all three limits. The files are a few lines of text each.
+//! and none reads all three limits. The files are a few lines of text each. On macOS `sysinfo` counts all active memory
+//! of programs as available.
 
 mod cgroup;
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(windows)]
+mod windows;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,12 +69,13 @@ const THREAD_BYTES: u64 = 4 << 20;
 impl Available {
     /// Reads the limits of the system.
     pub fn now() -> Self {
-        Self::under(Path::new("/"))
+        Self::under(Path::new("/"), told())
     }
 
-    /// Reads the limits from the files below `root`, which is `/` except in tests.
-    fn under(root: &Path) -> Self {
-        let soft = machine(root).into_iter();
+    /// Reads the limits from the files below `root`, which is `/` except in tests. The machine's memory is what the
+    /// system has told, if it has.
+    fn under(root: &Path, told: Option<Self>) -> Self {
+        let soft = told.or_else(|| machine(root)).into_iter();
         let all = soft.chain(Self::walls(root));
         let unknown = Self { bytes: UNKNOWN_BYTES, bound: Bound::Unknown, limit_bytes: UNKNOWN_BYTES };
         all.min_by_key(|available| available.bytes).unwrap_or(unknown)
@@ -118,6 +127,27 @@ impl Available {
 /// Subtracts the kernel's memory.
 fn with_reserve(left_bytes: u64) -> u64 {
     left_bytes.saturating_sub((left_bytes / KERNEL_SHARE).max(KERNEL_BYTES))
+}
+
+/// The machine's memory, of systems that tell it by a call.
+fn told() -> Option<Available> {
+    #[cfg(target_os = "macos")]
+    let told = macos::available_and_total_bytes();
+    #[cfg(windows)]
+    let told = windows::available_and_total_bytes();
+    #[cfg(not(any(target_os = "macos", windows)))]
+    let told: Option<(u64, u64)> = None;
+    told.map(|(bytes, limit_bytes)| Available { bytes, bound: Bound::Machine, limit_bytes })
+}
+
+/// The peak resident memory of this process, in bytes, if the system says.
+pub fn peak_bytes() -> Option<u64> {
+    #[cfg(target_os = "macos")]
+    return macos::peak_bytes();
+    #[cfg(windows)]
+    return windows::peak_bytes();
+    #[cfg(not(any(target_os = "macos", windows)))]
+    kib_of(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
 fn machine(root: &Path) -> Option<Available> {

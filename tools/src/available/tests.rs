@@ -21,7 +21,7 @@ impl System {
     }
 
     fn available(&self) -> Available {
-        Available::under(self.0.path())
+        Available::under(self.0.path(), None)
     }
 }
 
@@ -37,7 +37,9 @@ fn a_machine_without_limits() {
     assert_eq!((found.bytes, &found.bound, found.limit_bytes), (20_480_000 << 10, &Bound::Machine, 24_000_000 << 10));
     assert_eq!(found.describe(), "this machine has 20000MiB available");
     let nothing = tempfile::tempdir().unwrap();
-    assert_eq!(Available::under(nothing.path()).bound, Bound::Unknown);
+    assert_eq!(Available::under(nothing.path(), None).bound, Bound::Unknown);
+    let told = Available { bytes: 7, bound: Bound::Machine, limit_bytes: 9 };
+    assert_eq!(Available::under(nothing.path(), Some(told.clone())), told);
 }
 
 /// The smallest limit among the group and its parents counts; page cache that can be dropped does not count as used.
@@ -59,7 +61,9 @@ fn the_hierarchy_of_version_2() {
     let found = system.available();
     let file = PathBuf::from("/sys/fs/cgroup/a/memory.max");
     assert_eq!((found.bytes, &found.bound), ((128 - 20 - 4) * MIB, &Bound::Cgroup { file }));
-    assert_eq!(found.describe(), "this container allows 128MiB (/sys/fs/cgroup/a/memory.max) and leaves 104MiB");
+    // Names have the separators of the system that runs the test.
+    let text = found.describe().replace('\\', "/");
+    assert_eq!(text, "this container allows 128MiB (/sys/fs/cgroup/a/memory.max) and leaves 104MiB");
     system.write("sys/fs/cgroup/a/b/memory.high", "67108864\n");
     let found = system.available();
     assert_eq!((found.bytes, found.limit_bytes), (60 * MIB - 1, 64 * MIB), "{found:?}");
@@ -121,4 +125,24 @@ fn limits_of_the_process() {
     assert_eq!((&data.bound, data.limit_bytes), (&Bound::DataSegment, 4 << 30));
     assert!(data.bytes < (4 << 30) - (10 << 20) && data.describe().contains("ulimit -d"), "{data:?}");
     assert_eq!(found("1048576", "unlimited").bytes, 0);
+}
+
+/// A machine that runs this has some memory available, and some in use.
+#[test]
+#[cfg(any(target_os = "linux", target_os = "macos", windows))]
+fn this_machine() {
+    let machine = told().or_else(|| machine(Path::new("/"))).unwrap();
+    assert!((64 * MIB..machine.limit_bytes).contains(&machine.bytes), "{machine:?}");
+    assert_eq!(machine.bound, Bound::Machine);
+    assert_eq!(told().is_some(), !cfg!(target_os = "linux"));
+    assert_ne!(Available::now().bound, Bound::Unknown);
+}
+
+/// Memory that is touched is counted, in bytes.
+#[test]
+#[cfg(any(target_os = "linux", target_os = "macos", windows))]
+fn peak_of_this_process() {
+    let touched = std::hint::black_box(vec![1u8; 64 * MIB as usize]);
+    let peak = peak_bytes().unwrap();
+    assert!((touched.len() as u64..1 << 40).contains(&peak), "{peak}");
 }
