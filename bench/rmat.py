@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 r"""R-MAT graphs of any scale on one machine, from the generator to answers, into JSON: tables as GTS has for RMAT27 to
-RMAT31 (Kim et al., SIGMOD 2016, figures 6, 8, 9 and 13).
+RMAT32 (Kim et al., SIGMOD 2016, figures 6, 8, 9 and 13).
 
 bench/rmat.py --scale 30 --json bench/results/rmat-30.json         on the CPU
 bench/rmat.py --scale 27,28,29 --device gpu --weights              shortest paths as well
 bench/rmat.py --scale 31 --device gpu,0+1 --strategy replicate,shard
+bench/rmat.py --scale 32 --memory 180GiB --stripe DISK2 --stripe DISK3 --device 0 --place "device memory"
 bench/rmat.py --scale 26 --weights --device gpu --device-memory 6GiB --algorithm bfs,components,sssp \
     --place "disk/disk, all pages"                                 Graphie's comparison (PACT 2017, table III)
 bench/rmat.py --scale 18 --memory 1GiB --buffer 64MiB              tries it here
