@@ -34,7 +34,7 @@ fn grid() -> EdgeList {
 /// The same with express streets, so that no two vertices are many hops apart.
 fn express() -> EdgeList {
     let grid = grid();
-    let stops = (0..SIDE * SIDE).filter(|vertex| vertex % SIDE % 16 == 0 && vertex / SIDE % 16 == 0);
+    let stops = (0..SIDE * SIDE).filter(|vertex| [vertex % SIDE, vertex / SIDE].iter().all(|at| at.is_multiple_of(16)));
     let lines = stops.flat_map(|vertex| [(vertex, vertex + 16), (vertex, vertex + 16 * SIDE)]);
     let on_grid = |&(from, to): &(u32, u32)| to < SIDE * SIDE && (to == from + 16 * SIDE || to / SIDE == from / SIDE);
     let lines = lines.filter(on_grid).collect::<Vec<_>>();
