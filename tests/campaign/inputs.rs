@@ -7,7 +7,7 @@ use crate::context::{Campaign, Case, Verdict};
 use crate::files::listing;
 use crate::mutations::{Seed, mutate, seeds};
 use crate::process::{self, Ended};
-use crate::stores::{Edge, edges_of, left};
+use crate::stores::{Edge, edges_of, has_other_names, left};
 use crate::victims::Manifest;
 use std::fs;
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn format(case: &Case, name: &str, options: &str) -> Ended {
     process::end(process::limited(case.folder(), &line, BLOCKS), PATIENCE)
 }
 
-/// The edges of a plain list, without weights; `None` if a line is malformed.
+/// The edges of a plain list, without weights, behind a header of words; `None` if a line is malformed.
 fn edges_in(name: &str, bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
     let pairs = |width: usize| {
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
@@ -44,6 +44,9 @@ fn edges_in(name: &str, bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
         let mut tokens = line.split([' ', '\t', ',', '\r', '\u{c}']).filter(|token| !token.is_empty());
         Some((tokens.next()?.parse().ok()?, tokens.next()?.parse().ok()?))
     };
+    let is_header = |line: &&str| !line.contains(|letter: char| letter.is_ascii_digit());
+    let mut lines = lines.peekable();
+    lines.next_if(is_header);
     lines.map(edge).collect()
 }
 
@@ -59,6 +62,9 @@ fn check_store(case: &Case, seed: &Seed, changed: bool) -> Verdict {
     let vertices = Manifest::read(&case.path("s")).graph["vertices"].as_u64().expect("a number");
     if vertices > VERTICES_MAX {
         return Ok("a large store");
+    }
+    if has_other_names(&case.path("s")) {
+        return Ok("a store of names");
     }
     let edges: Vec<Edge> = edges_of(&case.path("s")).map_err(|why| format!("verify passes what is no store: {why}"))?;
     if !is_plain_list(seed.name) || changed {

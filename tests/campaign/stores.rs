@@ -60,7 +60,7 @@ pub fn edges_of(store: &Path) -> Result<Vec<Edge>, String> {
     let graph = read.map_err(|_| "the second reader fails on it".to_owned())??;
     let sorted = |edges: &[Edge]| {
         let id = |vertex: u64| match graph.names.get(vertex as usize) {
-            Some(name) => number_in(name),
+            Some(name) => number_in(name).expect("a name of names.csv"),
             None => graph.ids[vertex as usize],
         };
         let mut edges: Vec<Edge> = edges.iter().map(|&(u, v, weight)| (id(u), id(v), weight)).collect();
@@ -74,10 +74,16 @@ pub fn edges_of(store: &Path) -> Result<Vec<Edge>, String> {
     }
 }
 
-/// The number in a name of `names.csv`.
-fn number_in(name: &[u8]) -> u64 {
+/// The number in a name of `names.csv`; `None` for other names.
+fn number_in(name: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(name).ok().and_then(|name| name.strip_prefix("name "));
-    digits.and_then(|digits| digits.parse().ok()).expect("a name of names.csv")
+    digits.and_then(|digits| digits.parse().ok())
+}
+
+/// Whether the second reader finds names that are not those of `names.csv`: a changed word is one in a table.
+pub fn has_other_names(store: &Path) -> bool {
+    let read = catch_unwind(AssertUnwindSafe(|| spec_reader::read(store)));
+    read.is_ok_and(|graph| graph.is_ok_and(|graph| graph.names.iter().any(|name| number_in(name).is_none())))
 }
 
 /// Whether there is a store; `verify` must agree.
