@@ -3,8 +3,8 @@
 # repository but Rust and a C compiler.
 #
 #     python/sdist.sh FOLDER                                            as users do: a release build
-#     python/sdist.sh FOLDER "--profile=dev"                            with these arguments of `maturin build`: the lock file
-#                                                                     has packages of the whole repository, so not --locked
+#     python/sdist.sh FOLDER "--profile=dev"                            with these arguments of `maturin build`; not
+#                                                                       --locked, by the lock file of the repository
 set -euo pipefail
 folder=$(realpath -m "${1:?the folder for the source distribution}")
 cd "$(dirname "$0")/.."
