@@ -60,8 +60,8 @@ pub struct RunReport {
     /// The device that ran alone, of several, since that was predicted to be faster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone: Option<AloneReport>,
-    /// The ranks that shared the run. Pages, edges and bytes in the report are then those of all ranks; times are those
-    /// of this one.
+    /// The ranks that shared the run. The report then counts the pages, edges and bytes of all ranks, but its times are
+    /// this rank's own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<RankReport>,
     /// The cost model's prediction for these pages and edges; `None` if the machine has not been measured.

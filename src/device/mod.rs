@@ -157,8 +157,8 @@ pub trait Device: Send {
     /// Those of [`initialise`](Self::initialise).
     fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State, Range<u64>)) -> Result<()>;
 
-    /// Continues a run with superstep `next`, instead of [`initialise`](Self::initialise): `load`
-    /// is given a zeroed state, and sets the [saved](Self::save) values of all vertices, or completes those of a range.
+    /// Continues a run with superstep `next`, instead of [`initialise`](Self::initialise). `load` gets a zeroed state
+    /// and writes the [saved](Self::save) values into it: of all vertices, or of one range, which it then completes.
     ///
     /// # Errors
     /// Those of `load` and of [`initialise`](Self::initialise).

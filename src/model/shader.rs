@@ -4,9 +4,9 @@ use std::fmt;
 
 /// The edge function and the vertex phase in WGSL, for GPUs. shaders/README.md lists its functions.
 ///
-/// In kernels with third-party text every array index is checked, and every loop is bounded: incorrect text gives wrong
-/// values, but accesses nothing except its own buffers. An author who has proved that no checks are needed may [disable
-/// them](Self::unchecked).
+/// In kernels with third-party text every array index is checked and every loop is bounded, so a mistake in the text
+/// gives wrong values but never touches memory outside its own buffers. An author who has shown that the text needs no
+/// checks can [turn them off](Self::unchecked).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shader {
     /// The file's name, for error messages.

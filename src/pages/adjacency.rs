@@ -122,8 +122,9 @@ impl Adjacency {
                     }
                 }
         };
-        // A list of an undirected graph has its vertex's neighbours, in order. The lists of a range alone tell of which
-        // vertices theirs are neighbours; so do those of a part, which are not whole.
+        // In an undirected graph, a list holds all neighbours of its vertex, in order. But if only the lists of a range
+        // are read, each of them must also tell its vertex to the neighbours in it. The lists of a part are not whole,
+        // so that the same holds for them.
         let is_whole = !directed && *range == all && store.manifest().part.is_none();
         let each = |take: &(dyn Fn(u32, &mut dyn Iterator<Item = u32>) + Sync), look: &TakeList<'_>| {
             lists(store, topology, &pages, cancel, &|vertex, neighbours| {

@@ -19,7 +19,7 @@ pub struct ReadSizes {
 }
 
 impl ReadSizes {
-    /// Those of a run with this plan.
+    /// The read sizes of a run with this plan.
     pub fn new(store: &Store, plan: &MemoryPlan) -> Self {
         let page_bytes = u64::from(store.manifest().page_bytes);
         let packed = |topology: &Topology| Some((topology.direction(), topology.weight_places()?.clone()));

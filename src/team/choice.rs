@@ -88,11 +88,11 @@ impl fmt::Display for Assignment {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Exchanged {
-    /// Those of all vertices, to all devices.
+    /// The values of all vertices, to all devices.
     All,
-    /// Those of vertices with out-edges, to all devices.
+    /// The values of vertices with out-edges, to all devices.
     Linked,
-    /// To each device, those of vertices with edges into its own: its mirrors (Gluon, Dathathri et al., PLDI 2018).
+    /// To each device, the values of vertices with edges into its own: its mirrors (Gluon, Dathathri et al., PLDI 2018).
     /// Where the store has no mirrors, where a device sees other lists than those of its own vertices, or where devices
     /// of one process would write and read more, as `Linked`.
     #[default]

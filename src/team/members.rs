@@ -288,7 +288,7 @@ impl Team {
     }
 }
 
-/// Devices of other ranks do not wait for those of a rank that ends early.
+/// If a rank ends early, the devices of other ranks stop waiting for its devices.
 impl Drop for Team {
     fn drop(&mut self) {
         if !self.finished {

@@ -92,7 +92,7 @@ pub struct TeamRequest<'a> {
     pub strategy: Strategy,
     /// The page assignment that the user chose.
     pub assignment: Assignment,
-    /// The vertices of each device, if they are known: those of a part of the graph under [`Strategy::Shard`].
+    /// The vertices that each device owns, if they are known: under [`Strategy::Shard`], a part of the graph.
     pub own: Option<&'a [Range<u64>]>,
     /// The largest buffer that every device can bind, in bytes.
     pub binding_bytes_max: u64,
@@ -139,9 +139,9 @@ impl TeamRequest<'_> {
         (role == Role::Gathered || is_worth && is_little).then_some(role)
     }
 
-    /// Which values devices with these own vertices send each other, and the lists of these values if each device is
-    /// sent others; none unless values of a `role` are sent by list. Mirrors are those of a device's own vertices: they
-    /// are of no use unless devices see their `own_lists` only.
+    /// Which values the devices send each other, given the vertices that each owns, and the lists of these values if
+    /// they differ by device. Both are `None` unless values of a `role` are sent by list. Mirrors belong to a device's
+    /// own vertices, so they help only where devices see nothing but their `own_lists`.
     fn lists(
         &self,
         own: &[Range<u64>],
@@ -294,7 +294,7 @@ impl TeamPlan {
     /// since ranks measure different speeds.
     ///
     /// # Panics
-    /// If the places are not those of all devices.
+    /// If `places` does not have a place for every device.
     #[must_use]
     pub fn of_rank(self, store: &Store, places: Places) -> Self {
         assert_eq!(places.of(places.ranks() - 1).end, self.parts.len(), "a place for every device");

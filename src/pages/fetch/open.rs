@@ -142,8 +142,8 @@ impl PageFiles {
         self.topologies.iter().find(|files| files.direction == page.direction).expect("pages of this store")
     }
 
-    /// Returns the reads that fill a frame with a page: one, or two with weights; or those of a part, one for each run
-    /// of chunks. Packed weights are read into the last bytes of the frame.
+    /// Returns the reads that fill a frame with a page: one, or two with weights. If only some chunks of the page are
+    /// needed, there is one read for each run of adjacent chunks. Packed weights are read into the last bytes of the frame.
     pub(super) fn ranges(&self, page: PageRef, parts: Parts) -> Vec<FileRange> {
         let of = self.of(page);
         debug_assert_eq!(page.stripe(self.stripes), self.stripe);

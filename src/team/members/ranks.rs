@@ -1,5 +1,5 @@
 //! What a team does when it spans the ranks of a cluster: values and messages cross between machines after the members
-//! have written them, and sums are those of all devices.
+//! have written them, and sums are taken over all devices.
 //!
 //! ```text
 //!  members write ─▶ pieces cross ─▶ members read                      (values)

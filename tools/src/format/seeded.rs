@@ -132,9 +132,10 @@ impl Input for Again<'_> {
         let needs_both = rules.mirror || !rules.keep_loops;
         if let Some(numbers) = self.numbers {
             // Nothing but reads at random places, so that many of them are under way at a time.
-            raw_ends.iter_mut().for_each(|ends| ends.0 = numbers[ends.0 as usize]);
-            if needs_both {
-                raw_ends.iter_mut().for_each(|ends| ends.1 = numbers[ends.1 as usize]);
+            let number = |vertex: u32| numbers[vertex as usize];
+            match needs_both {
+                true => raw_ends.iter_mut().for_each(|ends| *ends = (number(ends.0), number(ends.1))),
+                false => raw_ends.iter_mut().for_each(|ends| ends.0 = number(ends.0)),
             }
         }
         let mut push = |source: u32, dest: u32, at: usize| {

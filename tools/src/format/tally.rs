@@ -17,14 +17,11 @@ use topostream_formats::{Result, huge};
 
 /// Parts between two reports of progress.
 const PARTS: u64 = 16;
-/// Vertices of a region: counts of so many stay in a core's cache, where they are changed at random places. There are
-/// no more regions than this, whose buffers a thread fills at random, and not fewer where there are many vertices, so
-/// that threads seldom want the same one.
-const REGION_LOG2: u32 = 18;
-const REGIONS_LOG2: std::ops::RangeInclusive<u32> = 9..=13;
-/// The ids of a region's buffer, and of all buffers of a thread.
+/// The maximum number of regions.
+const REGIONS_LOG2: u32 = 9;
+/// The ids of a region's buffer.
 const BUFFER_MIN: usize = 1 << 8;
-const BUFFERS_MAX: usize = 1 << 23;
+const BUFFER_MAX: usize = 1 << 14;
 
 /// What is kept of a source's edges.
 #[derive(Clone, Copy, Debug)]
@@ -151,8 +148,8 @@ pub struct Degrees {
 }
 
 /// Main memory of counting without the degrees, in bytes, for a thread with buffers of this many ids.
-fn thread_bytes(buffer: usize, regions_log2: u32) -> u64 {
-    (2 * buffer * size_of::<u32>()) as u64 * (2 << regions_log2)
+fn thread_bytes(buffer: usize) -> u64 {
+    (2 * buffer * size_of::<u32>()) as u64 * (2 << REGIONS_LOG2)
 }
 
 /// Counts the degrees of all vertices, in 8 bytes a vertex and at most `memory_bytes` of further memory, if that is
@@ -167,19 +164,16 @@ pub fn degrees(
     memory_bytes: u64,
     advance: impl Fn(u64) -> Result<()> + Sync,
 ) -> Result<Option<Degrees>> {
-    let vertices_log2 = u64::BITS - vertices.saturating_sub(1).leading_zeros();
-    let regions_log2 = vertices_log2.saturating_sub(REGION_LOG2).clamp(*REGIONS_LOG2.start(), *REGIONS_LOG2.end());
-    let fitting = (memory_bytes / thread_bytes(BUFFER_MIN, regions_log2)) as usize;
+    let fitting = (memory_bytes / thread_bytes(BUFFER_MIN)) as usize;
     let threads = rayon::current_num_threads().min(fitting);
     if threads == 0 {
         return Ok(None);
     }
-    let buffer = (memory_bytes / threads as u64 / thread_bytes(1, regions_log2)) as usize;
-    let buffer = buffer.clamp(BUFFER_MIN, BUFFERS_MAX >> regions_log2);
-    let shift = vertices_log2.saturating_sub(regions_log2);
+    let buffer = (memory_bytes / threads as u64 / thread_bytes(1)) as usize;
+    let shift = (u64::BITS - vertices.saturating_sub(1).leading_zeros()).saturating_sub(REGIONS_LOG2);
     let (mut out, mut into) = (huge::zeroed::<u32>(vertices), huge::zeroed::<u32>(vertices));
     let sets = [&mut out, &mut into].map(|counts| Regions::new(counts, shift));
-    let empty = || sets.each_ref().map(|set| Buffers::new(set, buffer));
+    let empty = || sets.each_ref().map(|set| Buffers::new(set, buffer.clamp(BUFFER_MIN, BUFFER_MAX)));
     let mut own: Vec<(u64, u64, [Buffers<'_, '_>; 2])> = (0..threads).map(|_| (0, 0, empty())).collect();
     for_each_part(
         parts,
@@ -234,7 +228,7 @@ struct Buffers<'r, 'a> {
 impl<'r, 'a> Buffers<'r, 'a> {
     fn new(regions: &'r Regions<'a>, capacity: usize) -> Self {
         let count = regions.counts.len();
-        Self { regions, capacity, ids: huge::zeroed((count * capacity) as u64), filled: vec![0; count] }
+        Self { regions, capacity, ids: vec![0; count * capacity], filled: vec![0; count] }
     }
 
     #[inline]
