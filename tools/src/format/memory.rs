@@ -253,7 +253,9 @@ impl Budget {
         }
         if self.ordered && known.vertices > 0 {
             let bytes = order::memory_bytes(known.vertices, known.listed);
-            parts += &format!(", renumbering {} vertices {bytes}", known.vertices);
+            let is_most = bytes > needed_bytes / 2;
+            let otherwise = if is_most { ", which `--order natural` does not need" } else { "" };
+            parts += &format!(", renumbering {} vertices {bytes}{otherwise}", known.vertices);
         }
         if searching_bytes > 0 {
             parts += &format!(", the order with the neighbours of all vertices {searching_bytes} in all");

@@ -405,3 +405,50 @@ fn advance<'a>(progress: &'a dyn Progress, cancel: &'a Cancel) -> impl Fn(u64) -
         cancel.check()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{RandomWeights, Rmat};
+
+    /// The edges of all ranges are those of the source under their numbers, each in the range of its source.
+    #[test]
+    fn ranges_have_every_edge_once() {
+        let weights = Some(RandomWeights::U32 { min: 1, max: 9 });
+        let source = Rmat { weights, ..Rmat::new(8, 16, 3) }.generate().unwrap();
+        let parts = source.parts().unwrap();
+        let permuted: Vec<u32> = (0..256).map(|vertex| vertex * 77 % 256).collect();
+        let sources = vec![0..100, 100..101, 101..256];
+        for case in 0..16 {
+            let is = |bit: u32| case >> bit & 1 == 1;
+            let (is_reversed, rules) = (is(0), Rules { keep_loops: is(1), mirror: is(2) });
+            let numbers = is(3).then_some(&permuted[..]);
+            let seeded = Seeded { parts, rules, weights: Some(WeightType::U32), vertices: 256, edges: None };
+            let again = Again { seeded: &seeded, numbers, is_reversed, sources: sources.clone() };
+            let (mut found, mut expected, mut edges) = (Vec::new(), Vec::new(), Edges::default());
+            let (mut raw_ends, mut raw_weights) = (Vec::new(), Vec::new());
+            for number in 0..parts.count() {
+                for (range, sources) in sources.iter().enumerate() {
+                    again.part(range, number, &mut edges).unwrap();
+                    assert!(edges.ends.iter().all(|&(from, _)| sources.contains(&from.into())), "case {case}");
+                    found
+                        .extend(edges.ends.iter().zip(&edges.weights).map(|(&(from, to), &weight)| (from, to, weight)));
+                }
+                parts.part(number, &mut raw_ends, &mut raw_weights);
+                for (&(from, to), &weight) in raw_ends.iter().zip(&raw_weights) {
+                    let name = |vertex: u32| if is(3) { vertex * 77 % 256 } else { vertex };
+                    let (one, other) = if is_reversed { (name(to), name(from)) } else { (name(from), name(to)) };
+                    if from != to || rules.keep_loops {
+                        expected.push((one, other, weight));
+                    }
+                    if from != to && rules.mirror {
+                        expected.push((other, one, weight));
+                    }
+                }
+            }
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert!(found == expected, "case {case}: {} edges, not {}", found.len(), expected.len());
+        }
+    }
+}
