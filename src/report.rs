@@ -10,8 +10,6 @@ pub use crate::predict::{Prediction, Terms};
 pub use crate::team::{AloneReport, TeamReport};
 use serde::{Deserialize, Serialize};
 use topostream_formats::Direction;
-#[doc(hidden)]
-pub use topostream_tools::available::peak_bytes as peak_memory_bytes;
 
 /// The report of a run.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -15,9 +15,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::Instant;
-use topostream::report::peak_memory_bytes;
 use topostream_formats::encoding::PLAIN_PAGES;
 use topostream_formats::{Direction, Encoding, Store, VertexId};
+use topostream_tools::available::peak_bytes;
 use topostream_tools::progress::{Cancel, Progress, Quiet, Unit};
 use topostream_tools::verify::verify;
 
@@ -107,7 +107,7 @@ fn run_engine(path: &std::path::Path, work: Work, buffer_bytes: u64, threads: us
 impl Finished {
     fn since(started: Instant) -> Self {
         let ns = started.elapsed().as_nanos() as u64;
-        Self { ns, peak_bytes: peak_memory_bytes(), stages: Vec::new(), report: serde_json::Value::Null }
+        Self { ns, peak_bytes: peak_bytes(), stages: Vec::new(), report: serde_json::Value::Null }
     }
 }
 

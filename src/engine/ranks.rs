@@ -11,7 +11,7 @@ use crate::device::DeviceReport;
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Declaration, Step, Writes};
 use crate::pages::fetch::PageRef;
-use crate::report::{RankReport, RunReport, StepReport, peak_memory_bytes};
+use crate::report::{RankReport, RunReport, StepReport};
 use crate::team::Strategy;
 use crate::team::assignment::equal_parts;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use topostream_formats::part::host_name;
 use topostream_formats::{Direction, Store};
+use topostream_tools::available;
 
 /// The devices of all ranks.
 pub(super) struct Devices {
@@ -189,7 +190,7 @@ pub(super) fn complete(report: &mut RunReport, cluster: &Cluster, before: &Traff
         received_bytes,
         network_ns: ns,
         network_rounds: rounds,
-        peak_memory_bytes: peak_memory_bytes(),
+        peak_memory_bytes: available::peak_bytes(),
     };
     let own = serde_json::to_vec(&Contribution { rank, devices }).expect("numbers and strings are JSON");
     let unreadable = |error| Error::Ranks(format!("a rank's report cannot be read: {error}"));

@@ -15,12 +15,13 @@ use crate::model::algorithm::{
 };
 use crate::model::groups;
 use crate::pages::PagePlan;
-use crate::report::{RunReport, StepReport, peak_memory_bytes};
+use crate::report::{RunReport, StepReport};
 use crate::team::TeamPlan;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use topostream_formats::Direction;
+use topostream_tools::available;
 
 /// A finished run: its report and its results.
 pub struct Run<A> {
@@ -172,7 +173,7 @@ impl Engine {
             report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
         }
         self.report_choice(declaration, (alone, unmeasured), &mut report);
-        report.peak_memory_bytes = peak_memory_bytes();
+        report.peak_memory_bytes = available::peak_bytes();
         // The cost model knows no network.
         let alone = self.options.ranks().is_none();
         let rates = self.options.rates.as_deref().filter(|_| !resumed && alone);
