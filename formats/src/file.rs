@@ -29,7 +29,7 @@ pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Res
 /// [`read_exact_at`] does.
 ///
 /// # Errors
-/// Those of the system.
+/// Errors of the system.
 pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
     #[cfg(unix)]
     return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);

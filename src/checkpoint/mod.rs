@@ -225,7 +225,7 @@ impl Checkpoints {
     /// may be another one on every machine. Which checkpoint the ranks resume from is agreed on when the run begins.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), for what is found here.
+    /// The errors of [`open`](Self::open), for what is found here.
     #[doc(hidden)]
     pub fn open_on(
         cluster: Option<Arc<Cluster>>,

@@ -96,7 +96,7 @@ impl Columns<'_> {
     /// Some rows, with the columns of [`schema`](Self::schema).
     ///
     /// # Errors
-    /// Those of reading names.
+    /// Errors from reading names.
     pub fn batch(&self, schema: &Arc<Schema>, rows: Rows<'_>) -> io::Result<RecordBatch> {
         let ids = || self.ids.column(rows.vertices().map(|vertex| Some(VertexId(vertex))));
         let answers = || self.answers.par_iter().map(|answer| self.column(answer, rows));
@@ -126,7 +126,7 @@ impl Columns<'_> {
 /// The number of rows whose names, of any vertices, are together in memory.
 ///
 /// # Errors
-/// Those of reading names.
+/// Errors from reading names.
 pub fn rows_at_a_time(ids: &OriginalIds) -> topostream_formats::Result<u64> {
     let Some(names) = ids.names() else { return Ok(BATCH_ROWS) };
     Ok((NAMES_BYTES / names.block_bytes_max()?.max(1)).clamp(1, BATCH_ROWS))

@@ -18,7 +18,7 @@ pub type Ranked = (u32, Figure);
 /// `None` if the values are vertices, which have no order.
 ///
 /// # Errors
-/// Those of reading ids.
+/// Errors from reading ids.
 pub fn largest(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Option<Vec<Ranked>>, Failure> {
     match &answer.values {
         AnswerValues::F64(of) => {
@@ -52,7 +52,7 @@ fn key(value: f64) -> Option<i64> {
 /// of some vertices, in order; `value` is that of one.
 ///
 /// # Errors
-/// Those of reading ids.
+/// Errors from reading ids.
 pub fn best_by_id<K: Ord + Copy + Send>(
     count: usize,
     show: impl Fn(Range<u64>, &mut Best<K>) + Sync,

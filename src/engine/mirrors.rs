@@ -15,7 +15,7 @@ impl Engine {
     /// Opens the mirrors, if the algorithm's values may be sent by them. None if they are not known to all ranks.
     ///
     /// # Errors
-    /// Those of [`Mirrors::open`].
+    /// The errors of [`Mirrors::open`].
     pub(super) fn mirrors(&self, declaration: &Declaration, strategy: Strategy) -> Result<Option<Mirrors>> {
         let listed = listed_role(declaration, strategy == Strategy::Shard);
         if self.options.exchanged != Exchanged::Mirrored || listed.is_none() {

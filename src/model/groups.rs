@@ -52,7 +52,7 @@ pub(crate) fn memory_bytes(groups: Option<&Groups>, store: &Store) -> u64 {
 /// Replaces the labels of a finished run by vertices.
 ///
 /// # Errors
-/// Those of reading ids; [`Error::Interrupted`] once `cancel` is set.
+/// Errors from reading ids; [`Error::Interrupted`] once `cancel` is set.
 pub(crate) fn name(groups: &Groups, state: &State, store: &Store, cancel: &AtomicBool) -> Result<()> {
     if are_named(groups, store) {
         return Ok(());

@@ -52,7 +52,7 @@ impl OriginalIds {
     /// The original id of a vertex, a number or a name. The vertex must exist.
     ///
     /// # Errors
-    /// Those of reading names.
+    /// Errors from reading names.
     pub fn id(&self, vertex: VertexId) -> Result<OriginalId> {
         match &self.names {
             Some(names) => names.text(vertex).map(OriginalId::Name),

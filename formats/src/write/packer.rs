@@ -153,7 +153,7 @@ impl TopologyWriter {
     /// Appends neighbours of a vertex, in ascending order, and their weights if the graph has any.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push).
+    /// The errors of [`push`](Self::push).
     pub fn push_list(&mut self, source: u32, dests: &[u32], weights: PageWeights<'_>) -> Result<()> {
         let plain = matches!(self.layout.encoding, Encoding::VertexId) && self.output.is_some();
         if !weights.is_none() || !plain && self.encoder.is_none() {

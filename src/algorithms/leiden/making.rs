@@ -42,7 +42,7 @@ const BINS_BYTES_MIN: u64 = 64 << 20;
 /// The graph of groups, and the groups again.
 ///
 /// # Errors
-/// Those of reading and writing pages.
+/// Errors from reading and writing pages.
 pub fn coarse(lists: &PagedLists, group_of: Vec<u32>, groups: u32) -> Result<(Edges, Vec<u32>)> {
     let merges = lists.entries() / u64::from(groups.max(1)) >= MERGED_DEGREE;
     let weighted = merges || lists.is_weighted();

@@ -70,8 +70,8 @@ impl Linker {
     /// source.
     ///
     /// # Errors
-    /// Those of the source; [`Error::Memory`], [`Error::Allocation`] or [`Error::Limit`] for more ids than there is room
-    /// for; [`Error::Invalid`] if thresholds need weights; [`Error::Interrupted`].
+    /// Errors of the source; [`Error::Memory`], [`Error::Allocation`] or [`Error::Limit`] for more ids than there is
+    /// room for; [`Error::Invalid`] if thresholds need weights; [`Error::Interrupted`].
     pub fn link(&mut self, source: &mut dyn EdgeSource, progress: &dyn Progress, cancel: &Cancel) -> Result<()> {
         if self.thresholds.is_empty() {
             return self.link_all(source, |_| Some(0), progress, cancel);
@@ -89,7 +89,7 @@ impl Linker {
     /// smaller ones. They do not count as edges.
     ///
     /// # Errors
-    /// Those of [`link`](Self::link).
+    /// The errors of [`link`](Self::link).
     pub fn link_labels(
         &mut self,
         labels: &mut dyn EdgeSource,

@@ -53,7 +53,7 @@ pub trait Input: Sync {
     /// Replaces `edges` with those of a part whose sources are in the range.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors from reading.
     fn part(&self, range: usize, number: u64, edges: &mut Edges) -> Result<()>;
 }
 
@@ -128,7 +128,7 @@ impl Work<'_> {
     /// Sorts everything, in blocks that are parts of `memory`, and passes the lists of each bucket in order.
     ///
     /// # Errors
-    /// Those of the input and of `take`; [`Error::Threads`], [`Error::Interrupted`].
+    /// Errors of the input and of `take`; [`Error::Threads`], [`Error::Interrupted`].
     pub fn run<R: Record>(&self, memory: &mut [u8], take: &mut dyn FnMut(&Lists) -> Result<()>) -> Result<()> {
         let mut free: Vec<&mut [u8]> = memory.chunks_exact_mut(self.block_bytes).collect();
         free.reverse();

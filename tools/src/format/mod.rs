@@ -89,7 +89,7 @@ pub fn format(
 /// Makes a store in `path` whose original ids are names: the source has their numbers in a dictionary for ids.
 ///
 /// # Errors
-/// Those of [`format()`].
+/// The errors of [`format()`].
 pub fn format_names(
     open: &mut OpenSource<'_>,
     names: &Dictionary,
@@ -120,7 +120,7 @@ pub fn format_names(
 /// Makes a store in `path` with the names of another store: the source has the numbers of its vertices for ids.
 ///
 /// # Errors
-/// Those of [`format()`].
+/// The errors of [`format()`].
 pub fn format_with_names_of(
     open: &mut OpenSource<'_>,
     names: &StoredNames,

@@ -52,7 +52,7 @@ impl Shards {
     /// A shard for each thread. Tables of recent names take at most `recent_bytes` in all.
     ///
     /// # Errors
-    /// Those of temporary files; likewise of the other functions.
+    /// Errors of temporary files; likewise of the other functions.
     pub fn new(folder: &Path, recent_bytes: u64, seed: u64) -> Result<Self> {
         let count = rayon::current_num_threads().min(PARTS);
         let shard = |_| {

@@ -149,7 +149,7 @@ struct Piece {
 /// how many records are renumbered or sorted: each twice.
 ///
 /// # Errors
-/// Those of `advance`.
+/// The errors of `advance`.
 pub fn sort<R: Record>(
     records: Vec<R>,
     buckets: &Buckets,
@@ -164,7 +164,7 @@ pub fn sort<R: Record>(
 /// with all those of a source. It may not add any.
 ///
 /// # Errors
-/// Those of `advance`.
+/// The errors of `advance`.
 pub fn sort_and_reduce<R: Record>(
     mut records: Vec<R>,
     buckets: &Buckets,

@@ -17,7 +17,7 @@ impl TopologyWriter {
     /// threads read the neighbours later: pages that are not written yet keep the lists.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push).
+    /// The errors of [`push`](Self::push).
     pub fn push_lists(&mut self, lists: &Arc<SharedLists>) -> Result<()> {
         let (mut number, mut at) = (0, 0);
         if let Some((vertex, length)) = lists.continued() {

@@ -89,7 +89,7 @@ const COARSE_INSERT: File = file!("coarse_insert.wgsl");
 /// Compiles the kernels for levels of a shape, on all threads.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub fn compile(compute: &Compute, shape: Shape) -> Result<()> {
     ALL.into_par_iter().with_max_len(1).try_for_each(|step| compute.kernel(&step.module(shape)).map(drop))
 }
@@ -123,7 +123,7 @@ struct Written {
 /// number of groups.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub fn made(card: &Card, graph: &Graph, (group_of, groups): (&[u32], u32)) -> Result<Option<Graph>> {
     let Some(parent) = graph.copy.0.get().filter(|_| !is_fetched(graph)) else { return Ok(None) };
     let bytes = [4 * u64::from(parent.vertices), 4 * u64::from(groups)];

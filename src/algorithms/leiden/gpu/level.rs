@@ -253,7 +253,7 @@ impl OnGpu<'_> {
     /// Compiles all kernels that it needs, on all threads.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn compile(&self, refines: bool) -> Result<()> {
         let hub = self.has_lists(BINS - 1);
         let hubs = [Name::HubAdd, Name::HubBest, Name::HubActivate].into_iter().filter(|_| hub);
