@@ -446,8 +446,8 @@ impl Checkpoints {
         since > 0 && (due || stopping)
     }
 
-    /// Writes a checkpoint of the values of a range of vertices: of a cluster, every rank calls this with those of its
-    /// own. If writing fails, on any rank, the run continues and a [`CheckpointEvent::Failed`] is reported.
+    /// Writes a checkpoint of the values of a range of vertices: in a cluster, every rank calls this with its own
+    /// vertices. If writing fails, on any rank, the run continues and a [`CheckpointEvent::Failed`] is reported.
     ///
     /// # Errors
     /// [`Error::Parameter`] if the algorithm cannot be checkpointed; [`Error::Ranks`] if another rank has failed.

@@ -49,7 +49,7 @@ fn key(value: f64) -> Option<i64> {
 }
 
 /// Returns the vertices with the largest values, the largest first, equal ones by original id. `show` shows the values
-/// of some vertices, in order; `value` is that of one.
+/// of some vertices, in order; `value` is the value of one.
 ///
 /// # Errors
 /// Errors from reading ids.

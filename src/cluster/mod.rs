@@ -132,7 +132,7 @@ impl Cluster {
     /// errors.
     ///
     /// # Errors
-    /// [`Error::Store`](crate::Error::Store) if the system refuses them, and those of [`gather`](Self::gather).
+    /// [`Error::Store`](crate::Error::Store) if the system refuses them, and the errors of [`gather`](Self::gather).
     pub fn share(&self, what: &str, bytes: u64) -> Result<Arc<SharedMemory>> {
         self.transport().share(what, bytes)
     }

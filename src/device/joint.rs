@@ -22,7 +22,7 @@ use topostream_formats::Direction;
 pub struct SeenPages {
     /// Pages of out-lists.
     pub along: Vec<bool>,
-    /// Pages of in-lists; empty if they are those of out-lists.
+    /// Pages of in-lists; empty if out-lists are also the in-lists.
     pub against: Vec<bool>,
 }
 

@@ -151,7 +151,7 @@ pub trait Device: Send {
     fn end(&mut self, step: &Step) -> Result<StepEnd>;
 
     /// Passes the values of all vertices before superstep `next`, and its frontier, to `look`, with the range of
-    /// vertices whose values are there: of a cluster, those of this rank. The run continues afterwards.
+    /// vertices whose values are there: in a cluster, this rank's vertices. The run continues afterwards.
     ///
     /// # Errors
     /// The errors of [`initialise`](Self::initialise).
@@ -202,8 +202,8 @@ pub trait Member: Device {
         Vec::new()
     }
 
-    /// Begins an exchange, after all pages of the superstep: the device puts values or messages, and takes those of
-    /// other devices as they [announce](exchange::ExchangeMemory::announce) them.
+    /// Begins an exchange, after all pages of the superstep: the device puts values or messages, and takes the other
+    /// devices' as they [announce](exchange::ExchangeMemory::announce) them.
     ///
     /// # Errors
     /// The errors of [`Device::initialise`], as in the methods below.

@@ -1,4 +1,5 @@
-//! The mirrors of a run that several devices share: those of the store, or of all ranks' parts of a graph together.
+//! The mirrors of a run that several devices share: the mirrors of the store, or of all ranks' parts of a graph
+//! together.
 
 use super::Engine;
 use crate::cluster::Cluster;

@@ -43,7 +43,7 @@ pub struct Moment {
     pub superstep: u32,
     /// The pages that it visits.
     pub pages: u64,
-    /// Those of them that the device is done with.
+    /// The visited pages that the device is done with.
     pub pages_done: u64,
     /// Edges of the run so far.
     pub edges: u64,

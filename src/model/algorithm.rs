@@ -49,7 +49,7 @@ pub struct Seed {
     pub attribute: usize,
     /// The vertex.
     pub vertex: u32,
-    /// The value's bits, of a 64-bit integer those of both halves; 1 to set a bit.
+    /// The value's bits; of a 64-bit integer, the bits of each half; 1 to set a bit.
     pub bits: u32,
 }
 

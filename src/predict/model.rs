@@ -23,7 +23,7 @@ pub struct Prediction {
     pub memory: Option<Needs>,
 }
 
-/// Nanoseconds by term, summed over supersteps. Each is that of the slowest device.
+/// Nanoseconds by term, summed over supersteps. Each is the slowest device's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[doc(hidden)]
 pub struct Terms {

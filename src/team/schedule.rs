@@ -32,10 +32,10 @@ pub type Exchange = Vec<Moves>;
 /// The exchanges of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// That before each vertex phase, or before each census of a traversal.
+    /// The exchange before each vertex phase, or before each census of a traversal.
     pub before: Exchange,
-    /// Those after initialisation and after each vertex phase. The two alternate and use different pieces, so no device
-    /// writes where another may still read.
+    /// The exchanges after initialisation and after each vertex phase. The two alternate and use different pieces, so
+    /// no device writes where another may still read.
     pub after: [Exchange; 2],
     /// The number of pieces of exchange memory.
     pub pieces: u64,
@@ -50,8 +50,8 @@ pub struct ScheduleRequest<'a> {
     pub traversal: bool,
     /// The part of each device.
     pub parts: &'a [Part],
-    /// Whether the lists that a device sees are those of its own vertices. Values that edges read or write at the
-    /// list's own vertex then need no exchange.
+    /// Whether the lists that a device sees belong to its own vertices. Values that edges read or write at the list's
+    /// own vertex then need no exchange.
     pub aligned: bool,
     /// The role of the attributes that are sent by list, for vertices with out-edges only
     /// ([`listed_role`](crate::device::exchange::listed_role)).

@@ -180,7 +180,8 @@ pub(super) fn integer(word: &[u8]) -> Option<u64> {
     digits(word).filter(|&(_, length)| length == word.len()).map(|(value, _)| value)
 }
 
-/// The bits of a weight. Those of [`WeightType::F32`] are of an `f64`, to be narrowed: see [`narrow`](crate::narrow).
+/// The bits of a weight. With [`WeightType::F32`] they are the bits of an `f64`, to be narrowed: see
+/// [`narrow`](crate::narrow).
 #[inline(always)]
 pub(super) fn weight(word: &[u8], of: WeightType) -> Result<u64, Expected> {
     let bits = match of {

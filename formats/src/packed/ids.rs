@@ -251,7 +251,7 @@ pub fn each(from: impl Read, all: u64, mut take: impl FnMut(&[u64]) -> bool) -> 
     }
 }
 
-/// Ids that are passed at a time, of those that are not listed.
+/// Unlisted ids that are passed at a time.
 const EACH: usize = 1 << 12;
 
 /// The listed ids of a file, in blocks.

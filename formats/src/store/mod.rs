@@ -216,7 +216,7 @@ impl Store {
     /// and time than reading all [`ids`](Self::ids) where these are packed.
     ///
     /// # Errors
-    /// If no id is written like one of them; those of [`ids`](Self::ids).
+    /// If no id is written like one of them; the errors of [`ids`](Self::ids).
     pub fn vertices_of(&self, texts: &[&str]) -> Result<Vec<Option<VertexId>>> {
         let Ids::Packed { crc, bytes, .. } = self.manifest.ids else {
             let ids = self.ids()?;

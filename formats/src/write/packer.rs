@@ -263,7 +263,7 @@ impl TopologyWriter {
         self.page.start_vertex + (self.page.slots.len() as u32 - 1)
     }
 
-    /// Closes the open record and opens that of `vertex`, with empty records for the vertices in between.
+    /// Closes the open record and opens the record of `vertex`, with empty records for the vertices in between.
     fn open_record(&mut self, vertex: u64) -> Result<()> {
         let mut next = self.next_vertex();
         assert!(next <= vertex + 1, "sources must not descend");

@@ -87,7 +87,7 @@ pub enum SummaryItem {
     Path(Path),
     /// A table.
     Table {
-        /// The headings, that of the labels first.
+        /// The headings, the one of the labels first.
         header: Vec<String>,
         /// A label and its figures, one for each further heading.
         rows: Vec<(String, Vec<Figure>)>,

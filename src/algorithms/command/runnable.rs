@@ -73,7 +73,7 @@ impl<A: Algorithm> Runnable for A {
 pub fn refused_bytes<T>(planned: Result<T>) -> u64 {
     match planned {
         Err(Error::Memory { needed_bytes, .. }) => needed_bytes,
-        // Other errors are those of the run.
+        // Other errors are left to the run.
         Ok(_) | Err(_) => 0,
     }
 }

@@ -5,7 +5,7 @@
 //!  measure, select   vertex phases: a degree from which on lists have a fifth of the edges, and their vertices
 //!  link few          two neighbours of every vertex   or, where pages have to be read and there are
 //!  link hubs         such long lists, these alone: fewer pages, the parts of them that they are in
-//!                    phase: trees flattened; of 1,024 vertices, the most frequent root is that of the giant component;
+//!                    phase: trees flattened; the most frequent root of 1,024 vertices is the giant component's;
 //!                    selects the vertices outside it
 //!  link rest         all neighbours of those: out-lists, then, of directed graphs, in-lists
 //!  name              phase: the root becomes the label

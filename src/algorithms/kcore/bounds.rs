@@ -189,8 +189,8 @@ impl BoundsKernel<'_> {
         }
     }
 
-    /// Tells neighbours that a vertex has sunk from `told` to `bound`: it is taken from the support of those that had
-    /// counted it.
+    /// Tells neighbours that a vertex has sunk from `told` to `bound`: it is taken from the support of the neighbours
+    /// that had counted it.
     fn tell(&self, neighbours: &[u32], bound: u32, told: u32) {
         for &neighbour in neighbours {
             let cell = self.cell(neighbour);

@@ -21,7 +21,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// The memory of a run is that of the algorithm without a table, for so many ranges, and what this adds.
+    /// A run takes the memory of the algorithm without a table, for a number of ranges, and what this adds.
     pub(super) fn of<A: Algorithm>(engine: &Engine, without_table: impl Fn(usize) -> A) -> Result<Self> {
         let store = engine.store();
         let vertices = store.vertices();

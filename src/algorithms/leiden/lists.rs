@@ -81,7 +81,7 @@ impl<'a> List<'a> {
     }
 
     /// Sums the weights of edges by the key of the neighbour, below `end`, if it has one: a long list by all threads.
-    /// `meet` is told of keys, once or more often. The values of neighbours are fetched ahead.
+    /// `meet` is called with keys, once or more often. The values of neighbours are fetched ahead.
     #[inline(always)]
     pub fn sum_by<T: Sync>(
         &self,

@@ -34,7 +34,7 @@ use topostream_formats::{Direction, Encoding, Manifest, VertexOrder};
 const MERGED_DEGREE: u64 = 1000;
 /// Edges that are read at once, or one block.
 const READ_EDGES: usize = 1 << 20;
-/// Edges that a thread sorts at a time, or those of one group.
+/// Edges that a thread sorts at a time, or the edges of one group.
 const SORTED_EDGES: u64 = 1 << 15;
 /// Main memory for the edges of a range of groups that is enough for any graph: more means fewer ranges.
 const BINS_BYTES_MIN: u64 = 64 << 20;

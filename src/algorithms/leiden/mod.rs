@@ -96,7 +96,7 @@ pub struct Leiden {
     pub iterations: u32,
     /// Decides between what is equal.
     pub seed: u64,
-    /// The folder of levels that do not fit in memory; by default that of the store.
+    /// The folder of levels that do not fit in memory; by default the folder of the store.
     pub temporary: Option<PathBuf>,
     /// The most bytes of a level in memory, for tests.
     #[doc(hidden)]
@@ -147,7 +147,7 @@ impl Leiden {
             let message = format!("{}: {} vertices: expected fewer than 2^32", self.name(), store.vertices());
             return Err(Error::Parameter(message));
         }
-        // Its runs are parts of one: checkpoints are those of the search.
+        // Its runs are parts of one: checkpoints belong to the search.
         let (whole, saved) = (engine, self.saved());
         let run = whole.keep_run(&saved)?;
         let parts = whole.options().checkpoints.as_ref().map(|_| whole.without_checkpoints());

@@ -1,7 +1,7 @@
 //! What a partition is worth, and what a move gains: in integers, so that every machine decides alike.
 //!
-//! With T the sum of all strengths (of a directed graph, of all weights), m a vertex's mass and M that of a community,
-//! a vertex is drawn to a community by
+//! With T the sum of all strengths (of a directed graph, of all weights), m a vertex's mass and M a community's, a
+//! vertex is drawn to a community by
 //!
 //! ```text
 //!  modularity   weight of its edges there · T  −  resolution · m · M        masses are strengths

@@ -321,7 +321,7 @@ impl PagedLists {
         }
     }
 
-    /// Whether there is memory for the lists and those of the level after it.
+    /// Whether there is memory for the lists of this level and of the level after it.
     pub fn fits(&self) -> bool {
         self.scratch.fits(self.vertices().into(), self.store.edges(), self.weights.is_some())
     }

@@ -284,7 +284,7 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
-    /// Adds the bits of a completed pass to those of earlier ones, and begins another.
+    /// Adds the bits of a completed pass to the bits of earlier passes, and begins another.
     fn begin(&self, vertex: u32, seed: u32) {
         let [coupons, nears, farthest, near, last] =
             [COUPONS, NEARS, FARTHEST, NEAR, LAST].map(|place| self.number(place));

@@ -25,7 +25,7 @@ pub struct ExchangeMemory {
     piece_bytes: u64,
 }
 
-/// The counters before those of pieces: whether a device has failed.
+/// The counters before the counters of pieces: whether a device has failed.
 const ABANDONED: u64 = 0;
 const COUNTERS: u64 = 1;
 

@@ -160,9 +160,10 @@ impl Move {
 /// The moves of a device in an exchange, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moves {
-    /// Those that write to the exchange memory, and set to zero what they have sent. Each writes to a piece of its own.
+    /// The moves that write to the exchange memory, and set to zero what they have sent. Each writes to a piece of its
+    /// own.
     pub put: Vec<Move>,
-    /// Those that read what others put.
+    /// The moves that read what others put.
     pub take: Vec<Move>,
 }
 
@@ -191,7 +192,7 @@ pub fn listed_role(declaration: &Declaration, sharded: bool) -> Option<Role> {
     declaration.attributes.iter().any(|attribute| is_listed(attribute, Some(role))).then_some(role)
 }
 
-/// Returns whether an attribute's values are sent by list, if those of `role` are.
+/// Returns whether an attribute's values are sent by list, if values of attributes of `role` are.
 pub fn is_listed(attribute: &Attribute, role: Option<Role>) -> bool {
     role == Some(attribute.role) && matches!(attribute.of, AttributeType::U32 | AttributeType::F32)
 }

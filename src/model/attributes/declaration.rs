@@ -74,7 +74,7 @@ impl AttributeType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Written and read at random. If several devices share a run, the value read for another device's vertex may be
-    /// that of the end of the last superstep.
+    /// the value at the end of the last superstep.
     Writable,
     /// Written at random, and read only by vertex phases, answers and the operations that write it.
     Accumulated,

@@ -10,7 +10,7 @@
 //! smallest id, so that the answer depends neither on the order of the edges nor on threads.
 //!
 //! With thresholds, an edge is linked in the forest of the largest threshold that it meets. At the end each forest is
-//! linked into that of the next smaller threshold: as if every edge had been linked in all of them.
+//! linked into the forest of the next smaller threshold: as if every edge had been linked in all of them.
 
 mod graph;
 mod places;
@@ -43,7 +43,7 @@ pub struct Linker {
 struct Ends {
     /// The first of a range, and its number.
     range: Option<(u64, u64)>,
-    /// Whether they are those that the source has declared.
+    /// Whether the source has declared its vertices.
     declared: bool,
 }
 

@@ -8,7 +8,7 @@
 //!
 //! There are no phases: a thread sorts the next bucket of a complete range unless the packer is too far behind, and
 //! otherwise makes edges of the range after it as long as blocks are free. A range fits in the blocks, and sorting
-//! frees those of the range before, so threads never wait for each other in a circle.
+//! frees the blocks of the range before, so threads never wait for each other in a circle.
 
 use super::blocks::{Block, RecordLayout};
 use super::ranges::Ranges;
@@ -50,7 +50,7 @@ pub trait Input: Sync {
     /// The number of parts of a range.
     fn parts(&self, range: usize) -> u64;
 
-    /// Replaces `edges` with those of a part whose sources are in the range.
+    /// Replaces `edges` with the edges of a part whose sources are in the range.
     ///
     /// # Errors
     /// Errors from reading.

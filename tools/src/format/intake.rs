@@ -47,7 +47,7 @@ pub enum Way {
     AsTheyAre,
     /// The edge and its reverse.
     Mirrored,
-    /// That from the smaller to the larger vertex.
+    /// The edge from the smaller to the larger vertex.
     Union,
 }
 
@@ -102,7 +102,7 @@ impl<R: Record> Intake<R> {
     }
 
     /// Edges as they are in one sorter, which only collects, as long as they fit in its memory; otherwise their union
-    /// with their reverses, in that of another.
+    /// with their reverses, in another sorter.
     pub fn once(sorter: Sorter<R>, both: Sorter<R>) -> Self {
         Self::Once { sorter: sorter.unsorted(), both }
     }

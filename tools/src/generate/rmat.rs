@@ -39,7 +39,7 @@ pub struct Rmat {
     pub edge_factor: u64,
     /// The number of vertices, if it is not 2^`scale` but less.
     pub vertices: Option<u64>,
-    /// The number of edges, if it is not `edge_factor` times that of vertices.
+    /// The number of edges, if it is not `edge_factor` times the number of vertices.
     pub edges: Option<u64>,
     /// Probability of the quadrant where both ends have a 0 bit.
     pub a: f64,

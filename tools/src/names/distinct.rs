@@ -51,7 +51,7 @@ impl From<Error> for Trouble {
 pub enum Outcome {
     /// Its names.
     Leaf(Leaf),
-    /// They do not fit in memory.
+    /// Its names do not fit in memory.
     TooLarge,
 }
 

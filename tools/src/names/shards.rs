@@ -44,7 +44,7 @@ struct Piece<'a> {
     first: u64,
     /// The places in the batch of the names of one shard after another, each ascending.
     places: Vec<u32>,
-    /// Where those of each shard end.
+    /// Where the places of each shard end.
     ends: Vec<u32>,
 }
 

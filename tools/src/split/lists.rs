@@ -63,7 +63,7 @@ impl<'a> ShardLists<'a> {
     }
 
     /// Passes the lists of these vertices, which must not be before those passed already, without empty ones, page by
-    /// page: a list of several pages in as many pieces. `passed` is told of every page.
+    /// page: a list of several pages in as many pieces. `passed` is called for every page.
     ///
     /// # Errors
     /// Errors from reading and checking a page; [`Error::Interrupted`](topostream_formats::Error::Interrupted).

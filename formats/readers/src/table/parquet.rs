@@ -7,8 +7,8 @@
 //! Rows come in another order than in the file, unless that is asked for: then there is one lane. Of names, the number
 //! of lanes does not depend on the machine, so their order does not; integers are read by all threads.
 //!
-//! Memory is computed before anything is decoded: that of pages by their headers when the file is opened, and the rows
-//! of a batch by the lengths of the names when a row group is.
+//! Memory is computed before anything is decoded: for pages from their headers, when the file is opened, and for the
+//! rows of a batch from the lengths of the names, when a row group is opened.
 
 use super::arrays;
 use super::guard;

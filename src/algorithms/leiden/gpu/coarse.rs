@@ -31,7 +31,7 @@ enum Step {
     Count,
     /// Writes them.
     Place,
-    /// Sums those of each pair of groups in tables.
+    /// Sums the edges of each pair of groups in tables.
     Insert,
     /// Counts the pairs of each group.
     CountPairs,
@@ -49,7 +49,7 @@ pub fn modules() -> impl Iterator<Item = Module> {
 }
 
 impl Step {
-    /// What the next level's kernels depend on, if those of the level have this shape.
+    /// What the next level's kernels depend on, if this level's kernels have this shape.
     fn made(self, shape: Shape) -> Shape {
         let is_pairs = matches!(self, Self::CountPairs | Self::PlacePairs);
         Shape { weight_words: if is_pairs { 1 + u32::from(shape.is_wide) } else { shape.weight_words }, ..shape }

@@ -62,7 +62,7 @@ pub struct Read {
 type Known = Vec<(*const Dispatch<wgpu::Buffer>, Vec<Bound>)>;
 
 impl Context {
-    /// Turns a plan into commands. Those of several plans run in the order in which they are submitted.
+    /// Turns a plan into commands. Commands of several plans run in the order in which they are submitted.
     ///
     /// # Errors
     /// Shader and device errors.

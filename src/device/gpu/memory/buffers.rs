@@ -60,7 +60,7 @@ impl GraphBuffers {
     /// Uploads degrees and page directories. Degrees that the plan leaves in main memory are imported.
     ///
     /// # Errors
-    /// If the device is out of memory; those of [`HostImport::new`].
+    /// If the device is out of memory; the errors of [`HostImport::new`].
     pub fn new(
         gpu: &Gpu,
         plan: &DevicePlan,
@@ -103,7 +103,7 @@ impl GraphBuffers {
         Ok(Self { degrees, lists, topologies, shape })
     }
 
-    /// Whether they are those that [`new`](Self::new) would make.
+    /// Whether [`new`](Self::new) would make the same ones.
     pub fn is_of(&self, plan: &DevicePlan, lists: Option<&Arc<VertexLists>>, holding: Holding<'_>) -> bool {
         let described = |lists: &VertexLists, border| (lists.receivers().to_vec(), lists.vertices().len(), border);
         let held = self.lists.as_ref().map(|held| described(&held.lists, held.border));

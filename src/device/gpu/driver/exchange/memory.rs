@@ -39,7 +39,7 @@ pub struct Exchange {
     /// Holds packed values of other devices while lists are read.
     pub(super) arrived: Option<SharedBuffer>,
     pub(super) received: Received,
-    /// Moves that will be copied, and those that are being copied.
+    /// Moves that will be copied, and moves that are being copied.
     pub(super) to_send: VecDeque<(Move, Way)>,
     pub(super) sending: VecDeque<(TransferTicket, Move)>,
 }
