@@ -11,8 +11,8 @@ use std::path::PathBuf;
 pub(crate) const VALUES_BYTES: usize = 1 << 18;
 
 /// Fills `bytes` from a position of a file. Retries transient errors for
-/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX). On Windows this moves the file's own position too: reads and writes
-/// in sequence have to seek first.
+/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX). On Windows this moves the file's own position too: reads and
+/// writes in sequence have to seek first.
 ///
 /// # Errors
 /// Errors of the system, or an unexpected end of file.

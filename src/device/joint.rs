@@ -7,8 +7,8 @@
 //!  Superstep:  lists · messages sent ─▶ (all devices have sent) ─▶ messages applied · census
 //! ```
 //!
-//! Each half of a superstep is one submission. Between them devices wait for each other's messages without the team. The
-//! team adds up the counts and chooses the next superstep.
+//! Each half of a superstep is one submission. Between them devices wait for each other's messages without the team.
+//! The team adds up the counts and chooses the next superstep.
 
 use super::work::StepEnd;
 use crate::device::exchange::Moves;

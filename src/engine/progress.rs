@@ -20,8 +20,8 @@ pub struct Progress {
     share: AtomicU64,
     iterations: AtomicU32,
     residual: AtomicU64,
-    /// A stage of a search between runs: 1 in the highest bit, whether groups are refined, then 8 bits of the iteration,
-    /// and 16 each of the level and the round.
+    /// A stage of a search between runs: 1 in the highest bit, whether groups are refined, then 8 bits of the
+    /// iteration, and 16 each of the level and the round.
     stage: AtomicU64,
 }
 

@@ -16,8 +16,8 @@ const WORD: u64 = 64;
 /// Vertices in one summary bit: the vertices of 64 words.
 const BLOCK: u64 = WORD * WORD;
 
-/// Orders the change of a vertex's value before the look whether the vertex is in a set already: whoever takes it out of
-/// the set sees the value. Values change by read-modify-write operations, which x86-64 orders itself.
+/// Orders the change of a vertex's value before the look whether the vertex is in a set already: whoever takes it out
+/// of the set sees the value. Values change by read-modify-write operations, which x86-64 orders itself.
 #[inline(always)]
 fn order_values() {
     if cfg!(target_arch = "x86_64") { compiler_fence(SeqCst) } else { fence(SeqCst) }

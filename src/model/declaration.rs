@@ -54,8 +54,8 @@ pub struct Declaration {
     /// Whether several devices cannot share a run: an edge's write, or a vertex phase, decides by all that edges have
     /// written.
     pub alone: bool,
-    /// Whether runs are on the CPU whatever devices are chosen, since the algorithm computes on those between its runs. It
-    /// has no shader then.
+    /// Whether runs are on the CPU whatever devices are chosen, since the algorithm computes on those between its runs.
+    /// It has no shader then.
     pub on_cpu: bool,
     /// Whether the superstep in which a vertex is first active is part of a traversal's answer: it is recorded in main
     /// memory at the end of supersteps, needs no attribute, and is available as

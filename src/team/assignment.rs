@@ -193,8 +193,8 @@ fn modulo(pages: usize, shares: &[f64]) -> Vec<usize> {
 /// long, and dividing by edges alone was faster. Gemini (Zhu et al., OSDI 2016) takes 8 for each other machine.
 pub const LIST_EDGES_OF_CPUS: f64 = 8.0;
 
-/// The cost of a list on a GPU, in edges: PageRank by pull over R-MAT 26 in the order of degrees takes 8.6 ps for an edge on an H100, and
-/// 48 ps more for each vertex.
+/// The cost of a list on a GPU, in edges: PageRank by pull over R-MAT 26 in the order of degrees takes 8.6 ps for an
+/// edge on an H100, and 48 ps more for each vertex.
 pub const LIST_EDGES_OF_GPUS: f64 = 5.0;
 
 /// Assigns consecutive pages, with work in proportion to shares: their edges, and `list_edges` for each list. The pages

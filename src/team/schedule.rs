@@ -12,11 +12,11 @@
 //!           … census, each device its own vertices …
 //! ```
 //!
-//! A value crosses the bus of each device once. That is the minimum for a reduce-scatter and an all-gather, and less than
-//! in a tree, whose inner nodes receive whole arrays. A device waits for what it takes, piece by piece, and for nothing
-//! else: every move of an exchange writes to a piece of its own. A piece is written again in the next superstep, when all
-//! devices have ended this one; only what is taken after the vertex phase may still be read then, and the exchanges after
-//! it alternate between two regions of memory.
+//! A value crosses the bus of each device once. That is the minimum for a reduce-scatter and an all-gather, and less
+//! than in a tree, whose inner nodes receive whole arrays. A device waits for what it takes, piece by piece, and for
+//! nothing else: every move of an exchange writes to a piece of its own. A piece is written again in the next
+//! superstep, when all devices have ended this one; only what is taken after the vertex phase may still be read then,
+//! and the exchanges after it alternate between two regions of memory.
 
 use super::rules::ExchangeRules;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
@@ -182,7 +182,8 @@ impl ScheduleRequest<'_> {
         making
     }
 
-    /// Adds what each device sends to each other one. Receivers take turns, each device beginning with the one behind it.
+    /// Adds what each device sends to each other one. Receivers take turns, each device beginning with the one behind
+    /// it.
     fn gather_mirrored(&self, lists: &VertexLists, making: &mut Making) {
         let devices = self.devices();
         let attributes = self.declared.iter().enumerate().filter(|(_, declared)| is_listed(declared, self.listed));

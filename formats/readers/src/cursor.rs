@@ -111,7 +111,8 @@ impl<'a> Cursor<'a> {
 
 /// The integer at the beginning of `bytes` and its number of digits; `None` without a digit or beyond 64 bits.
 ///
-/// Eight bytes at a time, as one word: where an integer ends cannot be foreseen, so digits are not looked at one by one.
+/// Eight bytes at a time, as one word: where an integer ends cannot be foreseen, so digits are not looked at one by
+/// one.
 #[inline(always)]
 fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
     const ZEROS: u64 = u64::from_le_bytes(*b"00000000");

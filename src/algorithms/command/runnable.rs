@@ -33,8 +33,8 @@ pub trait Runnable: Send {
         Ok(self.algorithm())
     }
 
-    /// Returns the minimum budget of the run on an engine, in bytes. What depends on the budget is known only where it is
-    /// too small: otherwise 0.
+    /// Returns the minimum budget of the run on an engine, in bytes. What depends on the budget is known only where it
+    /// is too small: otherwise 0.
     ///
     /// # Errors
     /// The errors of opening the devices.

@@ -12,9 +12,9 @@
 //! ```
 //!
 //! An edge is read from one of its ends at least, unless both are in the giant component: if each edge is in the lists
-//! of both ends, or out- and in-lists are there. Otherwise *link all* reads every list once. A root is the vertex of its
-//! tree with the smallest number, so the answer depends neither on the sample nor on the order of edges; which lists are
-//! read depends on the graph alone.
+//! of both ends, or out- and in-lists are there. Otherwise *link all* reads every list once. A root is the vertex of
+//! its tree with the smallest number, so the answer depends neither on the sample nor on the order of edges; which
+//! lists are read depends on the graph alone.
 //!
 //! 4 bytes a vertex for the parent, then the label; a bit for the selection.
 

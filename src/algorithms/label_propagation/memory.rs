@@ -65,8 +65,8 @@ impl Memory {
         Ok(share.min(left))
     }
 
-    /// Whether a table of this size, of all vertices on GPUs that count lists outside of it, is within the memory: of the
-    /// requested size, or by default a quarter of main memory and of the GPU's.
+    /// Whether a table of this size, of all vertices on GPUs that count lists outside of it, is within the memory: of
+    /// the requested size, or by default a quarter of main memory and of the GPU's.
     pub(super) fn fits_gpus(&self, engine: &Engine, requested: Option<u64>, all_bytes: u64) -> Result<bool> {
         let memory_bytes = engine.options().memory_bytes;
         let share = (memory_bytes / 4).min(engine.device_bytes()? / 4).min(GPU_TABLE_BYTES);

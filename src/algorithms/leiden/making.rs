@@ -6,8 +6,8 @@
 //!                                                                                                 of groups
 //! ```
 //!
-//! How many edges a group has at most is known: as many as its vertices. So edges are read once for each range of groups
-//! whose edges fit in memory, and nothing but the store is written.
+//! How many edges a group has at most is known: as many as its vertices. So edges are read once for each range of
+//! groups whose edges fit in memory, and nothing but the store is written.
 
 use super::lists::{List, Lists, Weights};
 use super::paged::{Edges, PagedLists};

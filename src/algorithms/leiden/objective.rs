@@ -8,8 +8,8 @@
 //!  CPM          weight of its edges there      −  resolution · m · M        masses are numbers of vertices
 //! ```
 //!
-//! Directed graphs have two masses a vertex, out and in: edges count both ways, and m · M is m_out · M_in + m_in · M_out
-//! (Leicht and Newman, Phys. Rev. Lett. 100, 2008).
+//! Directed graphs have two masses a vertex, out and in: edges count both ways, and m · M is
+//! m_out · M_in + m_in · M_out (Leicht and Newman, Phys. Rev. Lett. 100, 2008).
 
 use crate::model::prefetch::line_of;
 use rayon::prelude::*;

@@ -38,8 +38,8 @@ pub struct Refining<'a> {
     seed: u64,
 }
 
-/// Refines the communities of a level, by several resolutions; returns the group of each vertex. A list is read once for
-/// all.
+/// Refines the communities of a level, by several resolutions; returns the group of each vertex. A list is read once
+/// for all.
 ///
 /// # Errors
 /// After cancellation; errors from reading pages.

@@ -145,8 +145,8 @@ pub struct Attribute {
     pub merge: Merge,
     /// Its initial value.
     pub initial: Initial,
-    /// Its place in a row of [`LANES`] attributes, declared one after the other, whose values of a vertex CPUs keep side
-    /// by side: an edge that reads all of them then waits for one line of memory. For [`AttributeType::U32`] only.
+    /// Its place in a row of [`LANES`] attributes, declared one after the other, whose values of a vertex CPUs keep
+    /// side by side: an edge that reads all of them then waits for one line of memory. For [`AttributeType::U32`] only.
     pub lane: Option<u8>,
 }
 

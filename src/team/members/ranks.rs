@@ -41,7 +41,8 @@ impl Team {
         Ok(cluster.gather(&own)?.into_iter().flatten().collect())
     }
 
-    /// As [`of_all_devices`](Self::of_all_devices), at the end of a superstep, when ranks also learn what the others want.
+    /// As [`of_all_devices`](Self::of_all_devices), at the end of a superstep, when ranks also learn what the others
+    /// want.
     pub(super) fn ended(&self, own: Vec<Ended>) -> Result<Vec<Ended>> {
         let all = self.of_all_devices(own)?;
         if let Some(cluster) = &self.cluster {

@@ -1,5 +1,5 @@
-//! Graphs whose out-degrees follow a power law: each is drawn from a truncated zeta distribution, and each dest from all
-//! vertices. AsynGraph's table 3 has such graphs of ten million vertices, made as PowerGraph makes them.
+//! Graphs whose out-degrees follow a power law: each is drawn from a truncated zeta distribution, and each dest from
+//! all vertices. AsynGraph's table 3 has such graphs of ten million vertices, made as PowerGraph makes them.
 
 use topostream_formats::edge::EdgeParts;
 use topostream_formats::text::plural;

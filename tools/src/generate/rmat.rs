@@ -3,8 +3,8 @@
 //! The adjacency matrix is divided into four quadrants, one of which is chosen with probabilities a, b, c, d, and so on
 //! recursively, `scale` times; the result is one edge. Edges are independent, so self-loops and repeated edges occur.
 //!
-//! Where the number of vertices is no power of two, an entry of the matrix of the next one is scaled down: quadrants are
-//! halves at every level, up to one vertex.
+//! Where the number of vertices is no power of two, an entry of the matrix of the next one is scaled down: quadrants
+//! are halves at every level, up to one vertex.
 
 use topostream_formats::edge::EdgeParts;
 use topostream_formats::text::counted;

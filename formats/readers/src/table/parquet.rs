@@ -44,8 +44,8 @@ const LANES_MAX: usize = 64;
 /// Rows of a batch of names, and of integers: buffers of larger ones would be mapped anew for each batch.
 const BATCH_ROWS_MAX: u64 = 1 << 16;
 const INTEGERS_MAX: u64 = 1 << 14;
-/// Batches of integers that a lane reads before it waits for the others: pages are decompressed once in several batches,
-/// and lanes do so at different times.
+/// Batches of integers that a lane reads before it waits for the others: pages are decompressed once in several
+/// batches, and lanes do so at different times.
 const BATCHES_MAX: u64 = 8;
 /// The bytes that a row takes, with names of usual length.
 const BATCH_ROWS_MIN: u64 = 1 << 10;

@@ -119,8 +119,8 @@ struct Written {
     weights: Memory,
 }
 
-/// The graph of groups, if the graph is on the device and there is room: `group_of` has the group of each vertex, or the
-/// number of groups.
+/// The graph of groups, if the graph is on the device and there is room: `group_of` has the group of each vertex, or
+/// the number of groups.
 ///
 /// # Errors
 /// Errors of the device.

@@ -125,8 +125,8 @@ impl Searcher {
         Ok(Some(Arc::clone(graph.copy.0.get_or_init(|| Arc::new(resident)))))
     }
 
-    /// The graph of groups: `group_of` has the group of each vertex, or the number of groups. None unless the graph is on
-    /// the device, or if it does not fit.
+    /// The graph of groups: `group_of` has the group of each vertex, or the number of groups. None unless the graph is
+    /// on the device, or if it does not fit.
     ///
     /// # Errors
     /// Errors of the device.

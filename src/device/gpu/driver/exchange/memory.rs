@@ -143,6 +143,7 @@ pub(super) enum Way {
     Kernels,
     /// By a copy on the transfer queue.
     Copy,
-    /// By a copy on the transfer queue, after the kernel has packed the values at this offset of the buffer for packed values.
+    /// By a copy on the transfer queue, after the kernel has packed the values at this offset of the buffer for packed
+    /// values.
     Packed(u64),
 }
