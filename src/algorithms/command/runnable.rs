@@ -28,7 +28,7 @@ pub trait Runnable: Send {
     /// Returns the algorithm as it would run on the engine, if that is known without computing anything.
     ///
     /// # Errors
-    /// The errors of opening the devices.
+    /// Errors from opening the devices.
     fn algorithm_on(&self, _engine: &Engine) -> Result<Option<&dyn Algorithm>> {
         Ok(self.algorithm())
     }
@@ -37,7 +37,7 @@ pub trait Runnable: Send {
     /// is too small: otherwise 0.
     ///
     /// # Errors
-    /// The errors of opening the devices.
+    /// Errors from opening the devices.
     fn needed_bytes(&self, engine: &Engine) -> Result<u64>;
 
     /// The most columns of its answer.
