@@ -8,9 +8,9 @@
 #
 # --main-memory measures, in CUDA only, with the edges of lists in main memory, which a GPU reads over the bus.
 #
-# Graphs: rmat-24 in CUDA only; rmat-22 and rmat-22-undirected by degree (ORDER=natural: by original id), power laws of ten million vertices
-# powerlaw-1.8, powerlaw-2.0 and powerlaw-2.2, grid-1000, edge lists of LISTS; rmat-20 with several shares of hubs and
-# times a round. Edge lists get weights if they have none.
+# Graphs: rmat-24 in CUDA only; rmat-22 and rmat-22-undirected by degree (ORDER=natural: by original id), power laws of
+# ten million vertices powerlaw-1.8, powerlaw-2.0 and powerlaw-2.2, grid-1000, edge lists of LISTS; rmat-20 with several
+# shares of hubs and times a round. Edge lists get weights if they have none.
 #
 # Every part (a graph and a work on the CPU, a graph on a GPU) has PART_TIMEOUT seconds, and is kept in BENCH_DIR/sketch
 # when it has ended: a second call measures what is missing. Results are written after every part, into RESULTS

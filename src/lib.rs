@@ -1,7 +1,7 @@
 //! topostream runs graph algorithms over graphs that are larger than memory, on one machine.
 //!
 //! The topology stays on SSD in slotted pages and is streamed; only the values that an algorithm writes for every
-//! vertex stay in memory. The idea is that of GTS (Kim et al., SIGMOD 2016).
+//! vertex stay in memory. The idea is from GTS (Kim et al., SIGMOD 2016).
 //!
 //! # Make a store
 //!

@@ -65,7 +65,7 @@ pub struct RunReport {
     /// The cost model's prediction for these pages and edges; `None` if the machine has not been measured.
     #[doc(hidden)]
     pub predicted: Option<Prediction>,
-    /// The checkpoints, if enabled. In a resumed run, all other figures are those of the last session.
+    /// The checkpoints, if enabled. In a resumed run, all other figures are about the last session.
     pub checkpoints: Option<CheckpointReport>,
     /// The directories that pages are read from.
     pub stripes: Vec<StripeReport>,
@@ -137,7 +137,7 @@ impl RunReport {
         Some(format!("{} has not converged: {last} changed {change}", self.algorithm))
     }
 
-    /// Combines this report with that of a following run.
+    /// Combines this report with the report of a following run.
     pub(crate) fn followed_by(mut self, next: Self) -> Self {
         let begun = self.supersteps as u32;
         let steps = next.steps.into_iter().map(|step| StepReport { superstep: begun + step.superstep, ..step });

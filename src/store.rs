@@ -108,7 +108,7 @@ impl StoreBuilder {
     }
 
     /// Makes a store from edges with weights of type `u32`, `f32`, `u64` or `f64`. Algorithms that use weights take
-    /// those of 32 bits.
+    /// weights of 32 bits.
     pub fn from_weighted_edges<W, I>(edges: I) -> Self
     where
         W: Weight,

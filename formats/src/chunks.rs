@@ -190,7 +190,8 @@ impl ChunkTable {
         &self.values.values()[self.units[page.index()]..self.units[page.index() + 1]]
     }
 
-    /// Checks some chunks of a page against their checksums. `bytes` are those of the page; only these chunks are read.
+    /// Checks some chunks of a page against their checksums. `bytes` are the bytes of the page; only these chunks are
+    /// read.
     ///
     /// # Errors
     /// The first defect.

@@ -16,7 +16,7 @@ pub struct Edge {
     pub source: u64,
     /// The vertex that the edge enters.
     pub dest: u64,
-    /// The weight's bits, according to [`SourceInfo::weights`]: an integer, or those of `f32::to_bits` or
+    /// The weight's bits, according to [`SourceInfo::weights`]: an integer, or the result of `f32::to_bits` or
     /// `f64::to_bits`; 0 without weights.
     pub weight: u64,
 }
@@ -106,7 +106,7 @@ impl fmt::Display for WeightText {
 pub struct Rounding {
     /// The number of narrowed weights.
     pub weights: u64,
-    /// The number of those that changed.
+    /// The number of narrowed weights that changed.
     pub rounded: u64,
     /// The first one that changed, as it was.
     pub example: f64,
@@ -266,8 +266,8 @@ pub trait EdgeParts: Sync {
     /// The number of parts.
     fn count(&self) -> u64;
 
-    /// Replaces the contents of `ends` with the sources and dests of a part's edges, and those of `weights` with their
-    /// weights; none if the graph has no weights. Parts have at most [`PART_EDGES`] edges.
+    /// Replaces the contents of `ends` with the sources and dests of a part's edges, and the contents of `weights` with
+    /// their weights; none if the graph has no weights. Parts have at most [`PART_EDGES`] edges.
     fn part(&self, number: u64, ends: &mut Vec<(u32, u32)>, weights: &mut Vec<u32>);
 }
 

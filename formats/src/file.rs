@@ -11,8 +11,8 @@ use std::path::PathBuf;
 pub(crate) const VALUES_BYTES: usize = 1 << 18;
 
 /// Fills `bytes` from a position of a file. Retries transient errors for
-/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX). On Windows this moves the file's own position too: reads and writes
-/// in sequence have to seek first.
+/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX). On Windows this moves the file's own position too: reads and
+/// writes in sequence have to seek first.
 ///
 /// # Errors
 /// Errors of the system, or an unexpected end of file.
@@ -29,7 +29,7 @@ pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Res
 /// [`read_exact_at`] does.
 ///
 /// # Errors
-/// Those of the system.
+/// Errors of the system.
 pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
     #[cfg(unix)]
     return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);

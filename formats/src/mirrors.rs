@@ -204,8 +204,8 @@ impl Mirrors {
         &self.sections
     }
 
-    /// A bit for each section whose mirrors are known: all of them in a whole graph, those of its own vertices in a
-    /// part.
+    /// A bit for each section whose mirrors are known: all sections in a whole graph, in a part the sections of its own
+    /// vertices.
     pub fn known(&self) -> u32 {
         self.known
     }

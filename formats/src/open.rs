@@ -27,8 +27,8 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// Allows stripes in a folder, and in folders below it, that lack the store's mark: those of stores made by version
-    /// 0.1.0, and copies without it.
+    /// Allows stripes in a folder, and in folders below it, that lack the store's mark: stripes of stores made by
+    /// version 0.1.0, and copies without the mark.
     #[must_use]
     pub fn allow_stripe(mut self, folder: impl Into<PathBuf>) -> Self {
         self.allowed.push(folder.into());

@@ -102,7 +102,7 @@ impl PageContext<'_> {
     /// [`plain`](Encoding::plain).
     ///
     /// # Errors
-    /// Those of [`Page::open`] and [`PackedPage::inflate`].
+    /// The errors of [`Page::open`] and [`PackedPage::inflate`].
     pub fn open_plain<'b>(&self, bytes: &'b [u8], page: u32, image: &'b mut [u8]) -> Result<Page<'b>, PageDefect> {
         if !self.encoding.is_packed() {
             return Page::open(bytes, self.encoding);

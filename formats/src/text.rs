@@ -77,8 +77,8 @@ fn escaped(text: &str, is_unsafe: impl Fn(char) -> bool) -> Cow<'_, str> {
     safe.into()
 }
 
-/// Text that is safe to print, with its line breaks and tabs: control characters, and those that change the direction
-/// of text, are escaped as in JSON, such as `\u001b`. In JSON, the result has the same meaning.
+/// Text that is safe to print, with its line breaks and tabs: control characters, and characters that change the
+/// direction of text, are escaped as in JSON, such as `\u001b`. In JSON, the result has the same meaning.
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |letter| is_command(letter) && !matches!(letter, '\n' | '\t'))
 }

@@ -36,8 +36,8 @@ pub fn pool(name: &'static str, threads: usize) -> Result<rayon::ThreadPool> {
 /// first parallel iterator, which would panic if the system refuses the threads.
 ///
 /// # Errors
-/// Those of [`start`]; later calls return the same error. [`Error::Invalid`] if the environment asks for what is not a
-/// number of threads.
+/// The errors of [`start`]; later calls return the same error. [`Error::Invalid`] if the environment asks for what is
+/// not a number of threads.
 pub fn start_shared_pool() -> Result<()> {
     static STARTED: OnceLock<Option<(Option<i32>, String)>> = OnceLock::new();
     // Rayon itself would start as many threads as the variable says, however many.

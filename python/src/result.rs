@@ -221,7 +221,8 @@ impl RunResult {
         found.map(|(_, values)| values.clone().into()).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
-    /// Writes a file: .txt, .csv, .npy, .parquet or .arrow, or in the format given. Returns a line that says what was written, and where.
+    /// Writes a file: .txt, .csv, .npy, .parquet or .arrow, or in the format given. Returns a line that says what was
+    /// written, and where.
     #[pyo3(signature = (path, format=None))]
     fn write(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<String> {
         let cancel = Cancel::default();

@@ -115,8 +115,8 @@ impl Sources {
         4 * self.count().unwrap_or(0)
     }
 
-    /// A round for each source, which reads all lists so many times; the places in a step's integers are those of the
-    /// source and of its place.
+    /// A round for each source, which reads all lists `passes` times; `source` and `place` say where a step's integers
+    /// hold the source and its place.
     pub fn rounds(&self, (source, place): (usize, usize), passes: f64) -> Rounds {
         let count = self.count();
         Rounds { count, number: if count.is_some() { place } else { source }, passes }

@@ -8,7 +8,7 @@ use topostream_formats::edge::WeightType;
 pub(super) const INFINITY: u32 = f32::INFINITY.to_bits();
 pub(super) const NEGATIVE_ZERO: u32 = (-0.0f32).to_bits();
 
-/// Checks that the weights an algorithm has been set up for are those of the store.
+/// Checks that the weights an algorithm has been set up for match the store's.
 ///
 /// # Errors
 /// A sentence for the user.

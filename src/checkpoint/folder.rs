@@ -67,7 +67,7 @@ pub type Unfit = (PathBuf, String);
 /// Returns the files of a folder whose headers are sound, and the others.
 ///
 /// # Errors
-/// Those of opening a file that are not about its contents.
+/// Errors from opening a file that are not about its contents.
 pub fn candidates(folder: &Path) -> Result<(Vec<Candidate>, Vec<Unfit>)> {
     let (mut sound, mut damaged) = (Vec::new(), Vec::new());
     for (slot, name) in SLOTS.iter().enumerate() {
@@ -122,7 +122,7 @@ impl Folder {
     /// no job that has `others`, which exist.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub fn open_within(around: &Path, path: &Path, others: impl Fn() -> Result<Vec<PathBuf>>) -> Result<Self> {
         let shared = created(around)?;
         locked(around, || shared.try_lock_shared())?;

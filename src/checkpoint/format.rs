@@ -42,7 +42,7 @@ pub struct Header {
     pub sections: Vec<Section>,
 }
 
-/// The values that one of several ranks has written: those of its own vertices.
+/// The values that one of several ranks has written: the values of its own vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankPart {

@@ -225,7 +225,7 @@ impl Checkpoints {
     /// may be another one on every machine. Which checkpoint the ranks resume from is agreed on when the run begins.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), for what is found here.
+    /// The errors of [`open`](Self::open), for what is found here.
     #[doc(hidden)]
     pub fn open_on(
         cluster: Option<Arc<Cluster>>,
@@ -446,8 +446,8 @@ impl Checkpoints {
         since > 0 && (due || stopping)
     }
 
-    /// Writes a checkpoint of the values of a range of vertices: of a cluster, every rank calls this with those of its
-    /// own. If writing fails, on any rank, the run continues and a [`CheckpointEvent::Failed`] is reported.
+    /// Writes a checkpoint of the values of a range of vertices: in a cluster, every rank calls this with its own
+    /// vertices. If writing fails, on any rank, the run continues and a [`CheckpointEvent::Failed`] is reported.
     ///
     /// # Errors
     /// [`Error::Parameter`] if the algorithm cannot be checkpointed; [`Error::Ranks`] if another rank has failed.

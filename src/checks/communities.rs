@@ -4,7 +4,7 @@
 //!  rule                                                                     input
 //!  1 a community is named after one of its vertices                        labels
 //!  2 edges within a community lead from any of its vertices to any other   pages, union-find
-//!  3 the quality is that of the definition                                 pages, sums in double precision
+//!  3 the quality is as in the definition                                   pages, sums in double precision
 //! ```
 //!
 //! Pages are read once. The sums have nothing in common with those of the search, which are whole numbers.
@@ -53,7 +53,7 @@ pub struct Checked {
 /// Checks communities.
 ///
 /// # Errors
-/// [`Error::Column`] with a vertex whose community is disconnected or badly named, or with a quality that is not that of
+/// [`Error::Column`] with a vertex whose community is disconnected or badly named, or with a quality that differs from
 /// the definition; [`Error::Store`] if a page cannot be read; [`Error::Interrupted`].
 pub fn check_communities(store: &Store, partition: &Partition<'_>, cancel: &AtomicBool) -> Result<Checked> {
     topostream_formats::threads::start_shared_pool()?;

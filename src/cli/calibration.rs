@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The environment variable that names the file.
 pub const VARIABLE: &str = "TOPOSTREAM_CALIBRATION";
 
-/// The file: the given one, else that of the environment, else one in the user's cache folder.
+/// The file: the given one, else the one that the environment names, else one in the user's cache folder.
 pub fn path(asked: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(path) = asked {
         return Ok(path.to_owned());

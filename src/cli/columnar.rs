@@ -29,7 +29,7 @@ use topostream_readers::IdType;
 const GROUP_ROWS: usize = 1 << 20;
 /// The size of a row group's encoded columns in memory from which on it is written, in bytes.
 const GROUP_BYTES: usize = 8 << 20;
-/// Rows that are made at a time: the memory of a batch, without that of a row group's encoded columns.
+/// Rows that are made at a time: the memory of a batch, without a row group's encoded columns.
 const BATCH_ROWS: u64 = 1 << 16;
 /// Bytes of the names of a batch's column.
 const NAMES_BYTES: u64 = 2 << 20;
@@ -96,7 +96,7 @@ impl Columns<'_> {
     /// Some rows, with the columns of [`schema`](Self::schema).
     ///
     /// # Errors
-    /// Those of reading names.
+    /// Errors from reading names.
     pub fn batch(&self, schema: &Arc<Schema>, rows: Rows<'_>) -> io::Result<RecordBatch> {
         let ids = || self.ids.column(rows.vertices().map(|vertex| Some(VertexId(vertex))));
         let answers = || self.answers.par_iter().map(|answer| self.column(answer, rows));
@@ -126,14 +126,14 @@ impl Columns<'_> {
 /// The number of rows whose names, of any vertices, are together in memory.
 ///
 /// # Errors
-/// Those of reading names.
+/// Errors from reading names.
 pub fn rows_at_a_time(ids: &OriginalIds) -> topostream_formats::Result<u64> {
     let Some(names) = ids.names() else { return Ok(BATCH_ROWS) };
     Ok((NAMES_BYTES / names.block_bytes_max()?.max(1)).clamp(1, BATCH_ROWS))
 }
 
-/// The properties of a Parquet file with these columns, of which those of ids and of fractions have no dictionary:
-/// their values differ, so that one would be built and given up. `rows` are written at a time.
+/// The properties of a Parquet file with these columns. Columns of ids and of fractions have no dictionary: their
+/// values differ, so that one would be built and given up. `rows` are written at a time.
 pub fn parquet_properties(schema: &Schema, rows: u64, metadata: Vec<(String, String)>) -> WriterProperties {
     let metadata = metadata.into_iter().map(|(name, value)| KeyValue::new(name, value));
     let mut properties = WriterProperties::builder()

@@ -88,7 +88,7 @@ Examples:
 const READING_SHARE: u64 = 4;
 /// Attempts to find a sufficient budget; each comes closer.
 const TRIES_MAX: usize = 32;
-/// The name of the column, before that of a threshold.
+/// The name of the column, before the name of a threshold.
 const COLUMN: &str = "component";
 
 /// What the edges give.
@@ -357,7 +357,7 @@ impl ComponentsCommand {
     }
 }
 
-/// The column of components: each vertex has that of the smallest id.
+/// The column of components: each vertex has the vertex with its component's smallest id.
 fn answer<'a>(column: &'static str, labels: &'a [u32]) -> Answer<'a> {
     Answer::vertex(column, move |vertex| Some(labels[vertex as usize]))
 }

@@ -17,7 +17,7 @@ use topostream_tools::progress::Cancel;
 /// effect.
 ///
 /// # Errors
-/// Those of the command; [`Failure::Usage`] with clap's text for words that are not a command.
+/// Errors of the command; [`Failure::Usage`] with clap's text for words that are not a command.
 pub fn call(words: Vec<String>, cancel: &Cancel, hears: Hears) -> Result<String, Failure> {
     let words = std::iter::once("topostream".into()).chain(words).map(OsString::from);
     let cli = Cli::try_parse_from(with_ids_joined(words)).map_err(|error| Failure::Usage(usage_text(&error)))?;
@@ -38,7 +38,7 @@ const NAME: &str = "edges in memory";
 /// Makes a store of edges in memory with options of `format`, as words, and returns what `format` prints.
 ///
 /// # Errors
-/// Those of `format`; [`Failure::Store`] for what the producer of a stream says.
+/// The errors of `format`; [`Failure::Store`] for what the producer of a stream says.
 pub fn format_edges(
     edges: Edges,
     store: &str,
@@ -56,7 +56,7 @@ pub fn format_edges(
 /// Finds the components of edges in memory with options of `components`, as words, and returns what it prints.
 ///
 /// # Errors
-/// Those of `components`; [`Failure::Store`] for what the producer of a stream says.
+/// The errors of `components`; [`Failure::Store`] for what the producer of a stream says.
 pub fn components_of_edges(edges: Edges, words: Vec<String>, cancel: &Cancel, hears: Hears) -> Result<String, Failure> {
     let components: ComponentsCommand = parsed(words, &[NAME])?;
     hosted(hears, || match edges {

@@ -76,7 +76,7 @@ pub fn open_again(path: &Path, memory_bytes: u64) -> Result<Store, Failure> {
 /// Opens the store of a run once more to write its results. `manifest` is the one that the run began with.
 ///
 /// # Errors
-/// Those of opening, or if there is another store under that path by now: its ids are not those of the results.
+/// Errors from opening, or if there is another store under that path by now: the results have other ids.
 pub fn open_after(path: &Path, memory_bytes: u64, manifest: &Manifest) -> Result<Store, Failure> {
     let store = open_again(path, memory_bytes)?;
     if store.manifest() == manifest {

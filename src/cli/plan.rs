@@ -328,7 +328,7 @@ impl Row {
         pages.iter().chain(&others).map(|ns| format!("{:.3}", ns / 1e9)).chain([wall]).collect()
     }
 
-    /// Main memory, that of the device with the most, and whether all fits.
+    /// Main memory, the memory of the device with the most, and whether all fits.
     fn memory(&self) -> [String; 3] {
         let memory = self.prediction.memory.as_ref();
         let main = memory.map_or(String::new(), |memory| tables::bytes(memory.main_bytes + memory.buffer_bytes));

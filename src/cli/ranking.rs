@@ -18,7 +18,7 @@ pub type Ranked = (u32, Figure);
 /// `None` if the values are vertices, which have no order.
 ///
 /// # Errors
-/// Those of reading ids.
+/// Errors from reading ids.
 pub fn largest(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Option<Vec<Ranked>>, Failure> {
     match &answer.values {
         AnswerValues::F64(of) => {
@@ -49,10 +49,10 @@ fn key(value: f64) -> Option<i64> {
 }
 
 /// Returns the vertices with the largest values, the largest first, equal ones by original id. `show` shows the values
-/// of some vertices, in order; `value` is that of one.
+/// of some vertices, in order; `value` is the value of one.
 ///
 /// # Errors
-/// Those of reading ids.
+/// Errors from reading ids.
 pub fn best_by_id<K: Ord + Copy + Send>(
     count: usize,
     show: impl Fn(Range<u64>, &mut Best<K>) + Sync,

@@ -33,7 +33,7 @@ impl ResultFormat {
     /// The format by the file's extension; text if it has none, and on standard output.
     ///
     /// # Errors
-    /// For an unknown extension, with those that are known.
+    /// For an unknown extension, with the known ones.
     pub fn of(path: &Path) -> Result<Self, Failure> {
         let Some(extension) = path.extension() else { return Ok(Self::Text) };
         match extension.to_str().map(str::to_ascii_lowercase).as_deref() {

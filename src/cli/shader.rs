@@ -99,7 +99,7 @@ fn names() -> PossibleValuesParser {
 }
 
 impl PrintShader {
-    /// The algorithm, for a store as the options describe it. What its arguments lack is that of its first sample.
+    /// The algorithm, for a store as the options describe it. What its arguments lack comes from its first sample.
     ///
     /// # Errors
     /// The parser's, of which one is the help of the algorithm's arguments.

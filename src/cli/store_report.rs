@@ -53,7 +53,7 @@ pub fn format(store: &Path, report: &FormatReport, taken: Option<&str>, took: Du
     text + &what_was_rounded(report)
 }
 
-/// Weights that are not those of the input, with the option that keeps them.
+/// Weights that differ from the input's, with the option that keeps them.
 fn what_was_rounded(report: &FormatReport) -> String {
     let rounding = &report.rounding;
     if rounding.rounded == 0 || report.manifest.weights != Some(WeightType::F32) {

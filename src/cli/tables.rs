@@ -38,7 +38,7 @@ fn shortened(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// The width that tables fit in, in columns: `COLUMNS`, or that of the terminal.
+/// The width that tables fit in, in columns: `COLUMNS`, or the terminal's width.
 fn width() -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
     let found = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
@@ -131,8 +131,8 @@ pub fn long_table<'a>(
     Box::new(std::iter::once(top).chain((0..rows).step_by(PIECE_ROWS).map(piece)).chain([rule]))
 }
 
-/// As [`table_of`]; if it does not fit, columns of `spare` are left out, first those of zeros alone, then the others in
-/// this order. A line below says which.
+/// As [`table_of`]; if it does not fit, columns of `spare` are left out, first columns of zeros alone, then the others
+/// in this order. A line below says which.
 pub fn fitting_table(words: usize, header: &[&str], rows: &[Vec<String>], spare: &[&str]) -> String {
     fitting(words, header, rows, spare, width())
 }

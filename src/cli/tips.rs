@@ -125,7 +125,7 @@ fn command_of<'a>(program: &'a clap::Command, words: &[OsString]) -> &'a clap::C
 /// The usage of the command that the words name.
 fn usage(program: &clap::Command, words: &[OsString]) -> StyledStr {
     let mut program = program.clone();
-    // Names of subcommands with those of their parents.
+    // Names of subcommands with the names of their parents.
     program.build();
     let mut command = command_of(&program, words).clone();
     command.render_usage()

@@ -189,7 +189,7 @@ impl Tuning {
 /// The environment variable with the folder of compiled kernels; empty for none.
 const PIPELINES: &str = "TOPOSTREAM_PIPELINES";
 
-/// The folder where compiled kernels are kept: that of the environment, else one in the user's cache folder.
+/// The folder where compiled kernels are kept: the one that the environment names, else one in the user's cache folder.
 fn pipelines() -> Option<PathBuf> {
     match std::env::var_os(PIPELINES) {
         Some(folder) => (!folder.is_empty()).then(|| folder.into()),

@@ -189,7 +189,8 @@ impl Validate {
         let memory_bytes = self.resources.memory_bytes();
         let kind = Some(Kind::Graphalytics);
         let reading = Options { kind, weights, memory_bytes: memory_bytes / 8, ..Options::default() };
-        // Of equally frequent labels, communities take the smallest: that of the smallest id in natural order only.
+        // Of equally frequent labels, communities take the smallest, which belongs to the smallest id in natural order
+        // only.
         let options = FormatOptions { in_edges: true, memory_bytes, order_from: None, ..FormatOptions::default() };
         let file = InputFile::new(data.path()).with_cancel(cancel.flag());
         format(&mut || readers::open_file(&file, &reading), &path, &options, &Bars::default(), cancel)?;

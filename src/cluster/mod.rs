@@ -132,7 +132,7 @@ impl Cluster {
     /// errors.
     ///
     /// # Errors
-    /// [`Error::Store`](crate::Error::Store) if the system refuses them, and those of [`gather`](Self::gather).
+    /// [`Error::Store`](crate::Error::Store) if the system refuses them, and the errors of [`gather`](Self::gather).
     pub fn share(&self, what: &str, bytes: u64) -> Result<Arc<SharedMemory>> {
         self.transport().share(what, bytes)
     }
@@ -140,7 +140,7 @@ impl Cluster {
     /// Returns the pages of a topology that any rank names, in order.
     ///
     /// # Errors
-    /// Those of [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     pub fn gather_pages(&self, topology: &Topology, own: &[PageRef]) -> Result<Vec<PageRef>> {
         let mut bits = vec![0u32; topology.page_count().div_ceil(32) as usize];
         own.iter().for_each(|page| bits[page.page.index() / 32] |= 1 << (page.page.0 % 32));
@@ -155,7 +155,7 @@ impl Cluster {
     /// Returns when all ranks have called it.
     ///
     /// # Errors
-    /// Those of [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     pub fn meet(&self) -> Result<()> {
         self.gather_bytes(&[]).map(drop)
     }
@@ -190,7 +190,7 @@ impl Cluster {
     /// Returns the bytes of every rank, by rank.
     ///
     /// # Errors
-    /// Those of [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     pub fn gather_bytes(&self, own: &[u8]) -> Result<Vec<Vec<u8>>> {
         let all = self.timed(|transport| transport.all_gather(own))?;
         let others = self.ranks as u64 - 1;
@@ -204,7 +204,7 @@ impl Cluster {
     /// they were sent, and must be expected with the same lengths.
     ///
     /// # Errors
-    /// Those of [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     pub fn transfer(&self, outgoing: &[Outgoing<'_>], incoming: &[Incoming<'_>]) -> Result<()> {
         let bytes = |words: &[std::sync::atomic::AtomicU32]| 4 * words.len() as u64;
         self.sent_bytes.fetch_add(outgoing.iter().map(|one| bytes(one.words)).sum(), Relaxed);

@@ -7,8 +7,8 @@
 //!  Superstep:  lists · messages sent ─▶ (all devices have sent) ─▶ messages applied · census
 //! ```
 //!
-//! Each half of a superstep is one submission. Between them devices wait for each other's messages without the team. The
-//! team adds up the counts and chooses the next superstep.
+//! Each half of a superstep is one submission. Between them devices wait for each other's messages without the team.
+//! The team adds up the counts and chooses the next superstep.
 
 use super::work::StepEnd;
 use crate::device::exchange::Moves;
@@ -22,7 +22,7 @@ use topostream_formats::Direction;
 pub struct SeenPages {
     /// Pages of out-lists.
     pub along: Vec<bool>,
-    /// Pages of in-lists; empty if they are those of out-lists.
+    /// Pages of in-lists; empty if out-lists are also the in-lists.
     pub against: Vec<bool>,
 }
 

@@ -81,7 +81,7 @@ pub trait Device: Send {
     /// The pages that a superstep visits, in file order.
     ///
     /// # Errors
-    /// Those of [`initialise`](Self::initialise).
+    /// The errors of [`initialise`](Self::initialise).
     fn pages(&mut self, step: &Step) -> Result<PagePlan>;
 
     /// Runs supersteps from `step` on while all pages that they visit are in the device's own memory, and calls
@@ -89,7 +89,7 @@ pub trait Device: Send {
     /// run can be cancelled, and is called again with the next superstep.
     ///
     /// # Errors
-    /// Those of [`initialise`](Self::initialise).
+    /// The errors of [`initialise`](Self::initialise).
     fn run_ahead(&mut self, _step: &Step) -> Result<RunAhead> {
         Ok(RunAhead::default())
     }
@@ -97,14 +97,14 @@ pub trait Device: Send {
     /// Begins a superstep: pages submitted from here on belong to it.
     ///
     /// # Errors
-    /// Those of [`initialise`](Self::initialise).
+    /// The errors of [`initialise`](Self::initialise).
     fn begin(&mut self, step: &Step) -> Result<()>;
 
     /// Keeps active vertices of pages that the superstep does not visit active in the next one. Called at most once in
     /// a superstep.
     ///
     /// # Errors
-    /// Those of [`initialise`](Self::initialise).
+    /// The errors of [`initialise`](Self::initialise).
     fn defer(&mut self, step: &Step, pages: &[PageRef]) -> Result<()>;
 
     /// Returns pages that the superstep after `step` will visit if it is of the same kind, as far as known during
@@ -140,34 +140,34 @@ pub trait Device: Send {
     /// Appends completed pages; pending while there are none. Must not be called with nothing submitted.
     ///
     /// # Errors
-    /// Those of [`initialise`](Self::initialise).
+    /// The errors of [`initialise`](Self::initialise).
     fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<Result<()>>;
 
     /// Ends a superstep after all submitted pages are done: the vertex phase or, in a traversal, the change of
     /// frontiers.
     ///
     /// # Errors
-    /// Those of [`initialise`](Self::initialise).
+    /// The errors of [`initialise`](Self::initialise).
     fn end(&mut self, step: &Step) -> Result<StepEnd>;
 
     /// Passes the values of all vertices before superstep `next`, and its frontier, to `look`, with the range of
-    /// vertices whose values are there: of a cluster, those of this rank. The run continues afterwards.
+    /// vertices whose values are there: in a cluster, this rank's vertices. The run continues afterwards.
     ///
     /// # Errors
-    /// Those of [`initialise`](Self::initialise).
+    /// The errors of [`initialise`](Self::initialise).
     fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State, Range<u64>)) -> Result<()>;
 
     /// Continues a run with superstep `next`, instead of [`initialise`](Self::initialise). `load` gets a zeroed state
     /// and writes the [saved](Self::save) values into it: of all vertices, or of one range, which it then completes.
     ///
     /// # Errors
-    /// Those of `load` and of [`initialise`](Self::initialise).
+    /// The errors of `load` and of [`initialise`](Self::initialise).
     fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State, &Complete<'_>) -> Result<()>) -> Result<()>;
 
     /// Returns the values of all vertices, in main memory.
     ///
     /// # Errors
-    /// Those of [`initialise`](Self::initialise).
+    /// The errors of [`initialise`](Self::initialise).
     fn finish(self: Box<Self>) -> Result<State>;
 
     /// The reports of several devices that share the run; empty for a single device.
@@ -202,25 +202,25 @@ pub trait Member: Device {
         Vec::new()
     }
 
-    /// Begins an exchange, after all pages of the superstep: the device puts values or messages, and takes those of
-    /// other devices as they [announce](exchange::ExchangeMemory::announce) them.
+    /// Begins an exchange, after all pages of the superstep: the device puts values or messages, and takes the other
+    /// devices' as they [announce](exchange::ExchangeMemory::announce) them.
     ///
     /// # Errors
-    /// Those of [`Device::initialise`], as in the methods below.
+    /// The errors of [`Device::initialise`], as in the methods below.
     fn begin_exchange(&mut self, moves: Moves) -> Result<()>;
 
     /// Waits until the device has taken what the others put, or will have before any later request. Called after all
     /// devices have begun the exchange. What has been read is no longer needed once [`Device::end`] has ended.
     ///
     /// # Errors
-    /// Those of [`begin_exchange`](Self::begin_exchange).
+    /// The errors of [`begin_exchange`](Self::begin_exchange).
     fn end_exchange(&mut self) -> Result<()>;
 
     /// Begins the work of [`Device::end`], and an exchange after the vertex phase, which
     /// [`end_exchange`](Self::end_exchange) ends when all devices have ended the superstep.
     ///
     /// # Errors
-    /// Those of [`begin_exchange`](Self::begin_exchange).
+    /// The errors of [`begin_exchange`](Self::begin_exchange).
     fn begin_end(&mut self, step: &Step, moves: Moves) -> Result<()>;
 
     /// Whether the device works between [`begin_end`](Self::begin_end) and [`Device::end`], which may then wait for
@@ -232,13 +232,13 @@ pub trait Member: Device {
     /// Writes the values of its own vertices to the state of the whole run.
     ///
     /// # Errors
-    /// Those of [`begin_exchange`](Self::begin_exchange).
+    /// The errors of [`begin_exchange`](Self::begin_exchange).
     fn contribute(&mut self, state: &State) -> Result<()>;
 
     /// Like [`contribute`](Self::contribute) between supersteps, with the own vertices that are active in `next`.
     ///
     /// # Errors
-    /// Those of [`begin_exchange`](Self::begin_exchange).
+    /// The errors of [`begin_exchange`](Self::begin_exchange).
     fn contribute_before(&mut self, next: &Step, state: &State) -> Result<()>;
 
     /// Whether the device can take part in supersteps that the devices of a team run without the engine.
@@ -249,7 +249,7 @@ pub trait Member: Device {
     /// Begins a part of a superstep that the devices of a team run without the engine.
     ///
     /// # Errors
-    /// Those of [`begin_exchange`](Self::begin_exchange).
+    /// The errors of [`begin_exchange`](Self::begin_exchange).
     fn begin_joint(&mut self, _part: JointPart) -> Result<()> {
         Ok(())
     }
@@ -257,7 +257,7 @@ pub trait Member: Device {
     /// Waits for the part to end. By default a device takes part in no joint superstep.
     ///
     /// # Errors
-    /// Those of [`begin_exchange`](Self::begin_exchange).
+    /// The errors of [`begin_exchange`](Self::begin_exchange).
     fn end_joint(&mut self) -> Result<JointEnd> {
         Ok(JointEnd::default())
     }
@@ -265,6 +265,6 @@ pub trait Member: Device {
     /// Continues with a superstep from the state of the whole run, instead of [`Device::initialise`].
     ///
     /// # Errors
-    /// Those of [`begin_exchange`](Self::begin_exchange).
+    /// The errors of [`begin_exchange`](Self::begin_exchange).
     fn go_on_from(&mut self, next: &Step, state: &Arc<State>) -> Result<()>;
 }

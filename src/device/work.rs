@@ -51,8 +51,8 @@ impl Balance {
         self.most_edges += other.most_edges;
     }
 
-    /// GTS's d_skew (Kim et al., SIGMOD 2016, equation 2): 1 if devices have equal numbers of edges, 1/N if one of N has
-    /// all. `None` for a single device, and without edges.
+    /// GTS's d_skew (Kim et al., SIGMOD 2016, equation 2): 1 if devices have equal numbers of edges, 1/N if one of N
+    /// has all. `None` for a single device, and without edges.
     pub fn skew(&self) -> Option<f64> {
         (self.most_edges > 0).then(|| self.mean_edges / self.most_edges as f64)
     }

@@ -1,7 +1,7 @@
 //! Read-ahead: pages of the next frontier are read while the device still processes the current superstep.
 //!
 //! ```text
-//!  upcoming ─▶ a free frame, or that of a page that is not upcoming ─▶ reading ─▶ page buffer, not checked
+//!  upcoming ─▶ a free frame, or the frame of a page not upcoming ────▶ reading ─▶ page buffer, not checked
 //!                                                                         │                │
 //!  the next superstep visits the page:                   passed to the device when filled  └ passed as a fresh page
 //! ```

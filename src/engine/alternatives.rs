@@ -8,14 +8,14 @@
 //! If not all lists fit in memory, a superstep that reads lists of another direction than the one before also takes the
 //! time to read again what it displaces from the page buffer: the search will come back to it.
 //!
-//! Rates are measured in the run. Until supersteps with enough work have run, they are those of `calibrate`, or
+//! Rates are measured in the run. Until supersteps with enough work have run, they come from `calibrate`, or are
 //! defaults. The engine chooses once for all devices. The algorithm's own choice runs if it needs no reads: its rule,
 //! which counts edges, is then the better one.
 //!
 //! If all lists fit in memory, what a superstep reads is still there in the engine's later runs, whose number is not
 //! known: another ski-rental problem, as in `completion.rs`. The algorithm's own choice runs, and its pages are read,
 //! once that would have saved the supersteps before as much time as it takes. What a superstep has lost is its measured
-//! time without that of its reads, less the predicted time of the algorithm's choice.
+//! time without the time of its reads, less the predicted time of the algorithm's choice.
 
 use super::declared;
 use super::session::Session;
@@ -27,7 +27,7 @@ use crate::pages::fetch::PageRef;
 use crate::report::StepReport;
 use topostream_formats::Direction;
 
-/// An alternative runs only if its predicted time is below this fraction of that of the algorithm's own choice.
+/// An alternative runs only if its predicted time is below this fraction of the time of the algorithm's own choice.
 const MARGIN: f64 = 0.985;
 
 /// Returns which of several supersteps to run, given their predicted times; the first one is the algorithm's choice.
@@ -45,7 +45,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// The algorithm's own choice, or that of all ranks.
+    /// The algorithm's own choice, or the choice of all ranks.
     fn of(step: Step) -> Self {
         Self { step, avoided_ns: None }
     }

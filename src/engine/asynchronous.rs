@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!  active pages ─┬─ some are in the page buffer ─▶ only these; they may become active again
-//!                └─ none is ─▶ half of the buffer is read: pages of hubs first, then others in file order from the last
-//!                              position on, alternately up and down the file; more where pages lead to others
+//!                └─ none is ─▶ half of the buffer is read: pages of hubs first, then others in file order from the
+//!                              last position on, alternately up and down the file; more where pages lead to others
 //!  all others are deferred: their active vertices stay active in the next superstep
 //! ```
 //!
@@ -11,8 +11,8 @@
 //! graph, as on grids and roads, a superstep over all active pages reads most of them for only a few vertices each.
 //! Here, pages are reprocessed until they converge, before others are read. Fronts that are not thin are left alone:
 //! the pages of a graph with hubs lead to each other, and would be processed many times for a few vertices each. A thin
-//! front of a power law leads to all pages alike, too: where pages that were read are not reprocessed a few times, twice
-//! as many are read the next time, up to all that are active, which is a superstep over all of them.
+//! front of a power law leads to all pages alike, too: where pages that were read are not reprocessed a few times,
+//! twice as many are read the next time, up to all that are active, which is a superstep over all of them.
 //!
 //! This is not AsynGraph's sketch of paths between hubs (Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for
 //! Efficient Iterative Graph Processing on GPUs*, ACM TACO 2020): see `docs/decisions/0044-asynchronous-values.md`.

@@ -44,8 +44,8 @@ impl Completion {
         reads
     }
 
-    /// Adds the pages that are not on the device to those that a superstep over the topology visits, if they are to be
-    /// read now.
+    /// Adds the pages that are not on the device to the pages that a superstep over the topology visits, if they are to
+    /// be read now.
     pub fn add_missing(
         &mut self,
         plan: &mut PagePlan,

@@ -118,8 +118,8 @@ fn seed_defect(algorithm: &dyn Algorithm, vertices: u64, declaration: &Declarati
 /// Checks that several devices can exchange the algorithm's values.
 ///
 /// # Errors
-/// [`Error::Parameter`] if devices cannot share it, or if a traversal adds to numbers of 64 bits, or writes more than 32
-/// sets.
+/// [`Error::Parameter`] if devices cannot share it, or if a traversal adds to numbers of 64 bits, or writes more than
+/// 32 sets.
 pub fn check_shared(declaration: &Declaration) -> Result<()> {
     let wrong = |why: String| Err(Error::Parameter(format!("{} runs on one device only: {why}", declaration.name)));
     if declaration.alone {

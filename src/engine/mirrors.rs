@@ -1,4 +1,5 @@
-//! The mirrors of a run that several devices share: those of the store, or of all ranks' parts of a graph together.
+//! The mirrors of a run that several devices share: the mirrors of the store, or of all ranks' parts of a graph
+//! together.
 
 use super::Engine;
 use crate::cluster::Cluster;
@@ -15,7 +16,7 @@ impl Engine {
     /// Opens the mirrors, if the algorithm's values may be sent by them. None if they are not known to all ranks.
     ///
     /// # Errors
-    /// Those of [`Mirrors::open`].
+    /// The errors of [`Mirrors::open`].
     pub(super) fn mirrors(&self, declaration: &Declaration, strategy: Strategy) -> Result<Option<Mirrors>> {
         let listed = listed_role(declaration, strategy == Strategy::Shard);
         if self.options.exchanged != Exchanged::Mirrored || listed.is_none() {

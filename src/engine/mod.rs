@@ -127,7 +127,7 @@ impl Engine {
     /// [`UnionFind`](crate::algorithms::UnionFind) is for.
     ///
     /// # Errors
-    /// Those of opening the devices.
+    /// Errors from opening the devices.
     pub fn is_one_cpu(&self) -> Result<bool> {
         Ok(self.options.ranks().is_none() && self.kinds()?.cpu == [true])
     }
@@ -135,7 +135,7 @@ impl Engine {
     /// Returns whether one GPU is all that computes.
     ///
     /// # Errors
-    /// Those of opening the devices.
+    /// Errors from opening the devices.
     pub fn is_one_gpu(&self) -> Result<bool> {
         Ok(self.options.ranks().is_none() && self.kinds()?.cpu == [false])
     }
@@ -149,7 +149,7 @@ impl Engine {
     /// The GPU for what an algorithm computes between its runs, if it is the only device.
     ///
     /// # Errors
-    /// Those of opening the devices.
+    /// Errors from opening the devices.
     #[cfg(feature = "gpu")]
     pub(crate) fn compute(&self) -> Result<Option<crate::device::gpu::compute::Compute>> {
         if self.is_one_gpu()? { self.roster.lend() } else { Ok(None) }

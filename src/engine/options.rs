@@ -176,8 +176,8 @@ impl EngineOptions {
     }
 
     /// Whether pages in the page buffer are reprocessed until they converge before others are read, while few vertices
-    /// are active. A traversal has to be [monotone](crate::model::algorithm::Declaration::monotone); algorithms that are
-    /// no traversals compute all values anew, and run as they do without it.
+    /// are active. A traversal has to be [monotone](crate::model::algorithm::Declaration::monotone); algorithms that
+    /// are no traversals compute all values anew, and run as they do without it.
     #[must_use]
     pub fn with_asynchronous(self, asynchronous: bool) -> Self {
         Self { asynchronous, ..self }

@@ -21,7 +21,7 @@ pub(super) type Degrees = topostream_formats::Result<StoredValues<u32>>;
 pub(super) struct Chosen {
     /// How several share it; `None` for a single device.
     pub team: Option<TeamPlan>,
-    /// The kinds of those that run, of this rank.
+    /// The kinds of this rank's devices that run.
     pub kinds: Kinds,
     /// The one that runs, of several that were chosen.
     pub alone: Option<Alone>,
@@ -77,7 +77,7 @@ impl Engine {
     /// Returns the minimum budget in which an algorithm runs, in bytes: the figure in the error of [`run`](Self::run).
     ///
     /// # Errors
-    /// The errors of opening the devices.
+    /// Errors from opening the devices.
     #[doc(hidden)]
     pub fn needed_bytes(&self, algorithm: &dyn Algorithm) -> Result<u64> {
         let declaration = &declaration_of(algorithm, &self.store);
@@ -92,7 +92,7 @@ impl Engine {
     /// Returns whether the page buffer has room for all out-lists in a run of an algorithm.
     ///
     /// # Errors
-    /// The errors of opening the devices.
+    /// Errors from opening the devices.
     #[doc(hidden)]
     pub fn buffers_out_lists(&self, algorithm: &dyn Algorithm) -> Result<bool> {
         let declaration = &declaration_of(algorithm, &self.store);

@@ -20,8 +20,8 @@ pub struct Progress {
     share: AtomicU64,
     iterations: AtomicU32,
     residual: AtomicU64,
-    /// A stage of a search between runs: 1 in the highest bit, whether groups are refined, then 8 bits of the iteration,
-    /// and 16 each of the level and the round.
+    /// A stage of a search between runs: 1 in the highest bit, whether groups are refined, then 8 bits of the
+    /// iteration, and 16 each of the level and the round.
     stage: AtomicU64,
 }
 
@@ -43,7 +43,7 @@ pub struct Moment {
     pub superstep: u32,
     /// The pages that it visits.
     pub pages: u64,
-    /// Those of them that the device is done with.
+    /// The visited pages that the device is done with.
     pub pages_done: u64,
     /// Edges of the run so far.
     pub edges: u64,

@@ -57,8 +57,8 @@ impl Engine {
         agreement.check(cluster)
     }
 
-    /// Checks that a part of a graph is that of this rank, and that the algorithm's edge functions write to the
-    /// vertices that own the edges.
+    /// Checks that a part of a graph is this rank's, and that the algorithm's edge functions write to the vertices that
+    /// own the edges.
     fn check_part(&self, declaration: &Declaration) -> Result<()> {
         let store = &self.store;
         let Some(part) = store.part().filter(|_| store.is_partial()) else { return Ok(()) };
@@ -80,7 +80,7 @@ impl Engine {
         )))
     }
 
-    /// Returns the devices of all ranks, given those of this one.
+    /// Returns the devices of all ranks, given this rank's devices.
     pub(super) fn all_devices(&self, own: &Kinds) -> Result<Devices> {
         let Some(cluster) = self.options.ranks() else {
             return Ok(Devices { kinds: own.clone(), places: Places::alone(own.cpu.len()) });
@@ -106,7 +106,8 @@ impl Engine {
     }
 }
 
-/// The vertices of each device, if ranks have parts of a graph: those of its part, in equal shares if none are given.
+/// The vertices of each device, if ranks have parts of a graph: the vertices of its part, in equal shares if none are
+/// given.
 pub(super) fn own_vertices(store: &Store, places: &Places, given: &[f64]) -> Option<Vec<Range<u64>>> {
     let part = store.part().filter(|_| store.is_partial())?;
     let of_rank = |(rank, own): (usize, Range<u64>)| {

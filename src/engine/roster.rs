@@ -278,7 +278,7 @@ impl Roster {
     /// The open GPU for kernels that are not part of a run, if it is the only device and no run uses it.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     #[cfg(feature = "gpu")]
     pub fn lend(&self) -> Result<Option<gpu::compute::Compute>> {
         match &self.devices(RunsOn::Any)[..] {

@@ -166,7 +166,7 @@ impl Engine {
         let conclusion =
             algorithm.conclude(&state).or_else(|refusal| Err(self.refused(declaration.name, &refusal)?))?;
         self.name_groups(declaration, &state)?;
-        // The time of a resumed run is only that of its last session: no rate can be computed.
+        // A resumed run only has the time of its last session: no rate can be computed.
         let resumed = report.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.resumed.is_some());
         report.traversed_edges = conclusion.traversed_edges.filter(|_| !resumed);
         if !self.store.manifest().directed {
@@ -326,7 +326,8 @@ impl Session<'_> {
         Ok((*step, report, summary))
     }
 
-    /// Adds the pages of a superstep's direction that are not on the device to those that it visits, if they are due.
+    /// Adds the pages of a superstep's direction that are not on the device to the pages that it visits, if they are
+    /// due.
     fn complete(&mut self, step: &Step, plan: &mut PagePlan) {
         let some = !matches!(step.visit, Visit::All | Visit::None) && !plan.pages.is_empty();
         let may = some && self.runs_ahead && self.device.runs_alone();

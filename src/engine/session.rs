@@ -181,7 +181,7 @@ pub(super) fn beside<A: Send, B>(name: &str, first: &(impl Fn() -> A + Sync), se
     })
 }
 
-/// Whether supersteps may defer pages: only those of frontiers do, unless all pages are visited.
+/// Whether supersteps may defer pages: only supersteps over frontiers do, unless all pages are visited.
 fn defers(options: &EngineOptions, declaration: &Declaration) -> bool {
     options.asynchronous && declaration.traversal && !options.all_pages
 }

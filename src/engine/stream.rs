@@ -306,7 +306,7 @@ impl<'a> Visit<'a> {
                 }
                 return true;
             };
-            // The parts are those of this superstep.
+            // The parts belong to this superstep.
             let wanted = if ahead { Parts::Whole } else { wanted_of(&self.parts, page) };
             let missing = wanted.without(frame.held());
             let bytes = self.stream.sizes.of(page, missing);

@@ -41,8 +41,8 @@ impl Activations {
         }
     }
 
-    /// Records that those of 32 vertices whose bits are set are active in a superstep, unless they have been active
-    /// before; `first` is the first of the 32. Vertices outside of the range are skipped.
+    /// Records, of 32 vertices, that the ones whose bits are set are active in a superstep, unless they have been
+    /// active before; `first` is the first of the 32. Vertices outside of the range are skipped.
     #[cfg(feature = "gpu")]
     pub fn note_word(&self, first: u32, bits: u32, superstep: u32) {
         let mut left = bits;

@@ -49,7 +49,7 @@ pub struct Seed {
     pub attribute: usize,
     /// The vertex.
     pub vertex: u32,
-    /// The value's bits, of a 64-bit integer those of both halves; 1 to set a bit.
+    /// The value's bits; of a 64-bit integer, the bits of each half; 1 to set a bit.
     pub bits: u32,
 }
 
@@ -76,8 +76,8 @@ pub trait Kernel: Sync {
     /// Whether a list without neighbours need not be opened: nothing would come of it.
     const SKIPS_EMPTY: bool = false;
 
-    /// Whether any list may be read in parts, as long ones are: what it writes does not depend on where they are cut, as
-    /// rounded sums would.
+    /// Whether any list may be read in parts, as long ones are: what it writes does not depend on where they are cut,
+    /// as rounded sums would.
     const DIVIDES: bool = false;
 
     /// Begins a list; `None` skips it.
@@ -214,8 +214,8 @@ pub trait Algorithm: Send + Sync + 'static {
         None
     }
 
-    /// The number of vertices that a superstep has changed, for its report; of a traversal, the engine counts those that
-    /// were activated instead. By default all: a superstep computes the values of all vertices anew.
+    /// The number of vertices that a superstep has changed, for its report; of a traversal, the engine counts those
+    /// that were activated instead. By default all: a superstep computes the values of all vertices anew.
     fn changed(&self, graph: &Graph, _step: &Step, _summary: &Summary) -> u64 {
         graph.vertices
     }

@@ -13,11 +13,11 @@ use topostream_formats::huge::zeroed;
 
 /// Vertices in one word.
 const WORD: u64 = 64;
-/// Vertices in one summary bit: those of 64 words.
+/// Vertices in one summary bit: the vertices of 64 words.
 const BLOCK: u64 = WORD * WORD;
 
-/// Orders the change of a vertex's value before the look whether the vertex is in a set already: whoever takes it out of
-/// the set sees the value. Values change by read-modify-write operations, which x86-64 orders itself.
+/// Orders the change of a vertex's value before the look whether the vertex is in a set already: whoever takes it out
+/// of the set sees the value. Values change by read-modify-write operations, which x86-64 orders itself.
 #[inline(always)]
 fn order_values() {
     if cfg!(target_arch = "x86_64") { compiler_fence(SeqCst) } else { fence(SeqCst) }
@@ -185,9 +185,9 @@ impl Bits {
         });
     }
 
-    /// Calls `take` with words of 64 vertices that have vertices of `range`, and the bits of those that are in the set
-    /// (or, with `inverted`, that are not, and may be inserted). Blocks of 4096 vertices of which none is in the set
-    /// are passed over.
+    /// Calls `take` with words of 64 vertices that have vertices of `range`, and the bits of the vertices that are in
+    /// the set (or, with `inverted`, that are not, and may be inserted). Blocks of 4096 vertices of which none is in
+    /// the set are passed over.
     #[inline(always)]
     pub(crate) fn for_each_word_in(
         &self,
@@ -289,9 +289,9 @@ impl Bits {
         }
     }
 
-    /// Moves the vertices of a range from another set of the same length to this one; returns the number of those that
-    /// were not in this one. Other threads may insert vertices into that set meanwhile: whoever finds a vertex here sees
-    /// what they wrote before they inserted it.
+    /// Moves the vertices of a range from another set of the same length to this one; returns how many of them were not
+    /// in this one. Other threads may insert vertices into that set meanwhile: whoever finds a vertex here sees what
+    /// they wrote before they inserted it.
     pub(crate) fn take_from(&self, other: &Self, range: RangeInclusive<u32>) -> u64 {
         let mut new = 0;
         other.for_each_word_in(range, false, |at, bits| {
@@ -325,7 +325,7 @@ impl Bits {
         (self.words[at as usize / 2].load(Relaxed) >> (at % 2 * 32)) as u32
     }
 
-    /// The bits of some vertices, in the 32-bit words that they touch; those of other vertices are 0.
+    /// The bits of some vertices, in the 32-bit words that they touch; the bits of other vertices are 0.
     pub(crate) fn words_of(&self, vertices: &Range<u64>) -> impl ExactSizeIterator<Item = u32> {
         let (words, vertices) = (bit_words(vertices), vertices.clone());
         (words.start as u32..words.end as u32).map(move |at| self.half_word(at) & bits_of_word(&vertices, at))
@@ -337,7 +337,7 @@ impl Bits {
         self.set_words((vertices.start / 32) as usize, &own.collect::<Vec<u32>>());
     }
 
-    /// Removes those of 32 vertices whose bits are set.
+    /// Of 32 vertices, removes the ones whose bits are set.
     pub(crate) fn forget(&self, at: u32, bits: u32) {
         self.words[at as usize / 2].fetch_and(!(u64::from(bits) << (at % 2 * 32)), Relaxed);
     }

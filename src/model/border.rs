@@ -32,7 +32,7 @@ const ENTRY: usize = 32;
 
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only GPUs look vertices up in it"))]
 impl Border {
-    /// That of a device with these own vertices. None if the mirrors are not known for all of them.
+    /// The border of a device with these own vertices. None if the mirrors are not known for all of them.
     ///
     /// If its range ends within a section of the mirrors, vertices with edges to others of that section count, too.
     pub fn of(mirrors: &Mirrors, own: &Range<u64>) -> Option<Self> {

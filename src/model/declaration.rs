@@ -23,7 +23,7 @@ use topostream_formats::Direction;
 pub struct Declaration {
     /// The name in messages, of shaders and of measured rates.
     pub name: &'static str,
-    /// The name in reports: that of the command, of which the algorithm may be a variant.
+    /// The name in reports: the name of the command, of which the algorithm may be a variant.
     pub command: &'static str,
     /// The attributes of every vertex.
     pub attributes: Vec<Attribute>,
@@ -54,8 +54,8 @@ pub struct Declaration {
     /// Whether several devices cannot share a run: an edge's write, or a vertex phase, decides by all that edges have
     /// written.
     pub alone: bool,
-    /// Whether runs are on the CPU whatever devices are chosen, since the algorithm computes on those between its runs. It
-    /// has no shader then.
+    /// Whether runs are on the CPU whatever devices are chosen, since the algorithm computes on those between its runs.
+    /// It has no shader then.
     pub on_cpu: bool,
     /// Whether the superstep in which a vertex is first active is part of a traversal's answer: it is recorded in main
     /// memory at the end of supersteps, needs no attribute, and is available as
@@ -86,8 +86,8 @@ pub struct Declaration {
     /// What a superstep takes in which few vertices are active, if the number of supersteps grows with the lengths of
     /// paths and nothing else limits it: the basis of warnings about long graphs.
     pub small_steps: Option<SmallSteps>,
-    /// The groups that its labels stand for. At the end of the run the engine replaces each label by a vertex: that of
-    /// the group with the smallest original id, so that the answer does not depend on the store's order.
+    /// The groups that its labels stand for. At the end of the run the engine replaces each label by a vertex, the one
+    /// of the group with the smallest original id, so that the answer does not depend on the store's order.
     pub groups: Option<Groups>,
     /// The attributes, by index, that methods called at the end of a run read; all of them by default. The others are
     /// not copied from the devices.
@@ -306,7 +306,7 @@ pub enum Supersteps {
 /// The rounds of a run, such as one for each source of paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rounds {
-    /// Their number; by default that of the vertices.
+    /// Their number; by default the number of vertices.
     pub count: Option<u64>,
     /// The place in [`Step::integers`] of the number of a superstep's round, from 0.
     pub number: usize,

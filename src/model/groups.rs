@@ -7,7 +7,8 @@
 //!  label    1  1  1  3  4  3
 //! ```
 //!
-//! Groups of one vertex are named already. Labels are changed in place: while the ids are read, those of heads stay.
+//! Groups of one vertex are named already. Labels are changed in place: while the ids are read, the labels of heads
+//! stay.
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Groups, State};
@@ -52,7 +53,7 @@ pub(crate) fn memory_bytes(groups: Option<&Groups>, store: &Store) -> u64 {
 /// Replaces the labels of a finished run by vertices.
 ///
 /// # Errors
-/// Those of reading ids; [`Error::Interrupted`] once `cancel` is set.
+/// Errors from reading ids; [`Error::Interrupted`] once `cancel` is set.
 pub(crate) fn name(groups: &Groups, state: &State, store: &Store, cancel: &AtomicBool) -> Result<()> {
     if are_named(groups, store) {
         return Ok(());
@@ -134,7 +135,7 @@ type Read<'a> = dyn Fn(&dyn Fn(u64, &[u64])) -> Result<()> + 'a;
 /// The heads of groups: the vertices that are their own labels.
 struct Heads {
     all: Bits,
-    /// Those of groups of several vertices.
+    /// The heads of groups of several vertices.
     shared: Bits,
 }
 

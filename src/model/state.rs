@@ -69,7 +69,8 @@ impl Graph {
     }
 }
 
-/// Completes the values of all vertices, given the range of those that have been set; other ranks have set the others.
+/// Completes the values of all vertices, given the range of vertices whose values have been set; other ranks have set
+/// the others.
 pub(crate) type Complete<'a> = dyn Fn(&State, Range<u64>) -> Result<()> + 'a;
 
 /// The values of all vertices, in main memory: the state of a run on the CPU device, and the result of any device at
@@ -162,8 +163,8 @@ impl State {
         }
     }
 
-    /// Copies to a device's state the values that it needs when a run continues from here with a superstep: those of
-    /// its own vertices, and those that it would have received for the others.
+    /// Copies to a device's state the values that it needs when a run continues from here with a superstep: the values
+    /// of its own vertices, and the values that it would have received for the others.
     pub(crate) fn give(&self, declared: &[Attribute], superstep: u32, device: &Self) {
         for (place, attribute) in declared.iter().enumerate() {
             self.attributes.copy(place, &device.part.recalled(attribute), &device.attributes);

@@ -24,9 +24,9 @@ use topostream_formats::mirrors::Mirrors;
 pub enum VertexList {
     /// All of them.
     All,
-    /// Those with out-edges.
+    /// The vertices with out-edges.
     Linked,
-    /// Those with edges into the own vertices of a device, given by its number.
+    /// The vertices with edges into the own vertices of a device, given by its number.
     Mirrored(u32),
 }
 
@@ -55,8 +55,9 @@ impl VertexLists {
         Self { begins: vec![0, vertices.len()], vertices, receivers: Vec::new() }
     }
 
-    /// A list for each device, given the own vertices of all: those of other devices with a mirror among its own. Of
-    /// these, only what `near` devices send or receive: those that exchange through the memory of this machine.
+    /// A list for each device, given the own vertices of all: the vertices of other devices with a mirror among its
+    /// own. Of these, only what `near` devices send or receive: devices that exchange through the memory of this
+    /// machine.
     pub fn mirrored(mirrors: &Mirrors, devices: &[Range<u64>], near: &[bool]) -> Self {
         let masks = mirrors.masks();
         let (mut vertices, mut begins) = (Vec::new(), vec![0]);

@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(backlog.next(), Some(page(0)));
     }
 
-    /// Stripes with pages left use the share of those that have none.
+    /// Stripes with pages left use the share of stripes that have none.
     #[test]
     fn shares_grow_when_stripes_are_done() {
         let mut backlog = Backlog::new((0..20).map(|row| page(2 * row)).collect(), 2, 8, 64);

@@ -89,8 +89,8 @@ impl<F> PageCache<F> {
         })
     }
 
-    /// Takes out a frame to be filled ahead of time: a free or transient one, or that of the least recently used page
-    /// that need not be kept.
+    /// Takes out a frame to be filled ahead of time: a free or transient one, or the frame of the least recently used
+    /// page that need not be kept.
     pub fn frame_beside(&mut self, keep: impl Fn(PageRef) -> bool) -> Option<F> {
         if !self.free.is_empty() {
             return self.free.pop();
@@ -109,7 +109,7 @@ impl<F> PageCache<F> {
         }
     }
 
-    /// Puts back a frame that holds a part of a page. Its frame is reused before those of whole pages.
+    /// Puts back a frame that holds a part of a page. Its frame is reused before frames of whole pages.
     pub fn put_back_part(&mut self, page: PageRef, frame: F) {
         self.transient.put(page, frame);
     }

@@ -129,7 +129,7 @@ impl MemoryPlan {
     }
 
     /// Makes frames keep the plain images of packed pages if there is room for all of them. A place that is larger than
-    /// a page has an image: those of small graphs are smaller than their pages.
+    /// a page has an image: images of small graphs are smaller than their pages.
     fn keep_images(
         &mut self,
         out: &Topology,

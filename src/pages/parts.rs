@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Where the lists are follows from what is in memory, so that nothing has to be read before. That takes packed pages,
-//! which have a table of chunks, lists that are not grouped, and degrees: those of the out-lists, which are also the
-//! in-lists of undirected graphs. Other pages are read whole, and so are pages with a part of a single list.
+//! which have a table of chunks, lists that are not grouped, and degrees: the degrees of the out-lists, which are also
+//! the in-lists of undirected graphs. Other pages are read whole, and so are pages with a part of a single list.
 //!
 //! A part is read if it is predicted to take less than three quarters of the page's time. Pages are also read whole for
 //! scans, with weights, by GPUs and teams, and in asynchronous runs. Chunks have checksums of their own. The frame
@@ -78,7 +78,7 @@ impl Parts {
         }
     }
 
-    /// Bytes of this part: `whole_bytes`, or those of chunks of `chunk_bytes`.
+    /// Bytes of this part: `whole_bytes`, or `chunk_bytes` for each of its chunks.
     pub fn bytes(self, whole_bytes: u64, chunk_bytes: u64) -> u64 {
         match self {
             Self::Whole => whole_bytes,

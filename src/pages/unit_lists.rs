@@ -42,7 +42,7 @@ impl UnitLists {
     }
 
     /// Passes the units of a small page with lists of visited vertices, in ascending order. `visited` are the bits of
-    /// vertices, or, with `inverted`, of those that are not visited.
+    /// vertices, or, with `inverted`, of vertices that are not visited.
     pub fn each_visited(&self, page: usize, start: u32, (visited, inverted): (&Bits, bool), mut take: impl FnMut(u32)) {
         for (unit, pair) in (0..).zip(self.pages[page].windows(2)) {
             if visited.meets(start + (pair[0] & !CONTINUES)..=start + last_slot(pair[1]), inverted, &self.listed) {

@@ -9,7 +9,7 @@ pub struct GraphSize {
     pub vertices: u64,
     /// Edges, at least 1.
     pub edges: u64,
-    /// Bytes of pages for each edge, with weights if they are read; `None` for those of the store.
+    /// Bytes of pages for each edge, with weights if they are read; `None` for the bytes of the store.
     pub bytes_per_edge: Option<f64>,
 }
 

@@ -57,8 +57,9 @@ pub struct Alone {
 }
 
 /// Returns the device that runs alone under `auto`: the fastest, if it has room for the run and is predicted to take
-/// less time than all devices by `strategy`, or if these have no room. `None` if the user has chosen a strategy, or a device has not been
-/// measured. There is no margin, since the times of several devices are predicted too short rather than too long.
+/// less time than all devices by `strategy`, or if these have no room. `None` if the user has chosen a strategy, or a
+/// device has not been measured. There is no margin, since the times of several devices are predicted too short rather
+/// than too long.
 pub fn alone(
     rates: &Rates,
     declaration: &Declaration,

@@ -83,7 +83,7 @@ pub struct Environment<'a> {
     pub profiles: Vec<DeviceProfile>,
     /// How they share the run; never `auto`.
     pub strategy: Strategy,
-    /// Whether the lists that a device sees are those of its own vertices.
+    /// Whether the lists that a device sees belong to its own vertices.
     pub aligned: bool,
     /// The number of disks that pages are striped over.
     pub disks: f64,
@@ -96,7 +96,7 @@ pub struct Environment<'a> {
     /// Whether no page is in memory at the start.
     pub cold: bool,
     /// For each device, the number of vertices that border on its own, if GPUs that have no room for the
-    /// values of all vertices run with those of own and bordering ones; `None` if they do not, or it was
+    /// values of all vertices run with the values of own and bordering ones; `None` if they do not, or it was
     /// [not asked](Self::with_borders).
     pub borders: Option<Vec<u64>>,
 }

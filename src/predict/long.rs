@@ -43,7 +43,7 @@ impl LongPaths {
         Self::at_size(declaration, store, 1)
     }
 
-    /// As [`of`](Self::of), for a graph like that of the store that is this many times as large.
+    /// As [`of`](Self::of), for a graph like the store's that is this many times as large.
     pub fn at_size(declaration: &Declaration, store: &Store, times: u64) -> Option<Self> {
         let manifest = store.manifest();
         let lists = [Some(&manifest.out), manifest.in_lists.as_ref()];

@@ -28,7 +28,7 @@
 //!
 //! Nothing here uses a device: the input is plain data.
 //!
-//! The bus has one rate for scans and one for traversals, which read parts of pages. A kernel's rate is that of its
+//! The bus has one rate for scans and one for traversals, which read parts of pages. A kernel's rate is the rate of its
 //! edge function at about this number of vertices. Under `shard`, N divides the bus only if lists are grouped, or
 //! belong to the owner of their vertex (pull). Levels of R-MAT graphs may be far from those of other graphs. For other
 //! algorithms with an unknown number of supersteps the times are for one pass over the graph, and edge functions that

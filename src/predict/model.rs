@@ -23,7 +23,7 @@ pub struct Prediction {
     pub memory: Option<Needs>,
 }
 
-/// Nanoseconds by term, summed over supersteps. Each is that of the slowest device.
+/// Nanoseconds by term, summed over supersteps. Each is the slowest device's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[doc(hidden)]
 pub struct Terms {
@@ -150,8 +150,8 @@ impl Model<'_> {
         phase.misses(share, self.environment.cold) * self.work.page_bytes
     }
 
-    /// Returns the share of the pages that a device sees which it keeps in its own memory; at least 1 if it has room for
-    /// more.
+    /// Returns the share of the pages that a device sees which it keeps in its own memory; at least 1 if it has room
+    /// for more.
     fn kept_share(&self, phase: &Phase, device: usize) -> f64 {
         let seen = self.environment.seen(self.work, device);
         self.memory.devices[device].cache_bytes as f64 / (self.all_page_bytes(phase) * seen).max(1.0)

@@ -101,7 +101,7 @@ struct Pattern {
 const SEARCHES: Searches =
     Searches { top_down: TOP_DOWN, rests: TOP_DOWN_RESTS, bottom_up: BOTTOM_UP, weighted: WEIGHTED };
 /// Searches in an order by degree, on scales 20 and 22 with pages of 64 KiB: early supersteps visit the few pages of
-/// hubs, later ones those of small degrees.
+/// hubs, later ones the pages of small degrees.
 const SEARCHES_BY_DEGREE: Searches = Searches {
     top_down: Pattern { passes: 2.2, power: 1.0, ..TOP_DOWN },
     rests: Pattern { passes: 0.1, power: 1.0, ..TOP_DOWN_RESTS },

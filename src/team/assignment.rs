@@ -4,9 +4,8 @@
 //! take turns, in shares that follow their measured speed. `shard`: a page of out-lists goes to the owners of its
 //! destinations, which are all devices unless the store has shards; a page of in-lists goes to the owners of its lists.
 //!
-//! Every device owns a range of vertices: whole shards or, in a plain store, equal ranges; if its lists are those of
-//! its own vertices, as in pull, ranges with equal numbers of edges and lists. Shares of the user give other
-//! proportions.
+//! Every device owns a range of vertices: whole shards or, in a plain store, equal ranges; if its lists belong to its
+//! own vertices, as in pull, ranges with equal numbers of edges and lists. Shares of the user give other proportions.
 
 use super::Assignment;
 use crate::model::Part;
@@ -180,7 +179,7 @@ fn modulo(pages: usize, shares: &[f64]) -> Vec<usize> {
     let mut due = vec![0.0; shares.len()];
     let mut next = || {
         due.iter_mut().zip(&shares).for_each(|(due, share)| *due += share);
-        // The first of those that are equally far behind, up to rounding errors.
+        // The first of the devices that are equally far behind, up to rounding errors.
         let most = due.iter().copied().fold(f64::MIN, f64::max) - 1e-9;
         let device = due.iter().position(|&due| due >= most).unwrap_or(0);
         due[device] -= 1.0;
@@ -189,13 +188,13 @@ fn modulo(pages: usize, shares: &[f64]) -> Vec<usize> {
     (0..pages).map(|_| next()).collect()
 }
 
-/// The work of an in-list on a CPU, with that of its vertex at the end of a superstep, in edges: PageRank by pull over
-/// R-MAT 22 takes 2.2 ns for an edge, and 19 ns more for each list. Along out-lists an edge takes four times as long,
-/// and dividing by edges alone was faster. Gemini (Zhu et al., OSDI 2016) takes 8 for each other machine.
+/// The work of an in-list on a CPU, with the work of its vertex at the end of a superstep, in edges: PageRank by pull
+/// over R-MAT 22 takes 2.2 ns for an edge, and 19 ns more for each list. Along out-lists an edge takes four times as
+/// long, and dividing by edges alone was faster. Gemini (Zhu et al., OSDI 2016) takes 8 for each other machine.
 pub const LIST_EDGES_OF_CPUS: f64 = 8.0;
 
-/// The cost of a list on a GPU, in edges: PageRank by pull over R-MAT 26 in the order of degrees takes 8.6 ps for an edge on an H100, and
-/// 48 ps more for each vertex.
+/// The cost of a list on a GPU, in edges: PageRank by pull over R-MAT 26 in the order of degrees takes 8.6 ps for an
+/// edge on an H100, and 48 ps more for each vertex.
 pub const LIST_EDGES_OF_GPUS: f64 = 5.0;
 
 /// Assigns consecutive pages, with work in proportion to shares: their edges, and `list_edges` for each list. The pages

@@ -84,7 +84,7 @@ impl fmt::Display for Assignment {
     }
 }
 
-/// Which values devices send each other after a superstep, of those that are read through in-edges only.
+/// Which values devices send each other after a superstep, of the values that are read through in-edges only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Exchanged {
@@ -92,9 +92,9 @@ pub enum Exchanged {
     All,
     /// The values of vertices with out-edges, to all devices.
     Linked,
-    /// To each device, the values of vertices with edges into its own: its mirrors (Gluon, Dathathri et al., PLDI 2018).
-    /// Where the store has no mirrors, where a device sees other lists than those of its own vertices, or where devices
-    /// of one process would write and read more, as `Linked`.
+    /// To each device, the values of vertices with edges into its own: its mirrors (Gluon, Dathathri et al., PLDI
+    /// 2018). Where the store has no mirrors, where a device sees lists of vertices that are not its own, or where
+    /// devices of one process would write and read more, as `Linked`.
     #[default]
     Mirrored,
 }

@@ -8,10 +8,9 @@
 //!
 //! A page that several devices need is read once: they share its frame.
 //!
-//! The team of a [cluster](crate::cluster) spans its ranks. Each rank plans for all devices, and has those of its own
-//! as members; when its members have written, what others need crosses to their ranks, and is announced as if it had been
-//! written there (`ranks`). Sums over vertices are gathered from all devices and added in the order of
-//! devices.
+//! The team of a [cluster](crate::cluster) spans its ranks. Each rank plans for all devices, and has its own devices as
+//! members; when its members have written, what others need crosses to their ranks, and is announced as if it had been
+//! written there (`ranks`). Sums over vertices are gathered from all devices and added in the order of devices.
 
 mod crossing;
 mod ended;
@@ -358,7 +357,7 @@ impl Device for Team {
     }
 
     fn run_ahead(&mut self, step: &Step) -> Result<RunAhead> {
-        // Devices wait for each other's messages in the exchange memory: those of other machines would never arrive
+        // Devices wait for each other's messages in the exchange memory: messages of other machines would never arrive
         // there.
         if self.plan.places.is_spread() || !self.all_run_jointly()? {
             return Ok(RunAhead::default());

@@ -116,7 +116,7 @@ impl TeamRequest<'_> {
         }
     }
 
-    /// The vertices of each device under [`Strategy::Shard`], if an algorithm's edges are those of in-lists, and write
+    /// The vertices of each device under [`Strategy::Shard`], if an algorithm's edges are in in-lists only, and write
     /// to the vertex of the list: divided between pages, by edges and lists. Elsewhere a device has work with all
     /// edges, whichever vertices are its own, and equal ranges take the least memory.
     fn parts_of_lists(&self, declaration: &Declaration, list_edges: f64) -> Option<Vec<Range<u64>>> {

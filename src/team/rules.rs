@@ -1,9 +1,8 @@
 //! Which attributes several devices exchange after a superstep. The schedule and the cost model share these rules.
 //!
 //! Sums that edges add to any vertex are reduced: each device merges its own vertices'. Attributes that are read at
-//! random are gathered. Values of the list's own vertex stay local if a device's lists are those of its own vertices.
-//! If edges read values that edges write (`Role::Writable`), a sharded device keeps a copy of what owners last
-//! published.
+//! random are gathered. Values of the list's own vertex stay local if a device's lists belong to its own vertices. If
+//! edges read values that edges write (`Role::Writable`), a sharded device keeps a copy of what owners last published.
 
 use crate::model::attributes::{Attribute, Merge, Role};
 
@@ -12,7 +11,7 @@ use crate::model::attributes::{Attribute, Merge, Role};
 pub struct ExchangeRules {
     /// Whether each device holds the values that edges write for its own vertices only.
     pub sharded: bool,
-    /// Whether the lists that a device sees are those of its own vertices.
+    /// Whether the lists that a device sees belong to its own vertices.
     pub aligned: bool,
 }
 

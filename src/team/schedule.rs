@@ -12,11 +12,11 @@
 //!           … census, each device its own vertices …
 //! ```
 //!
-//! A value crosses the bus of each device once. That is the minimum for a reduce-scatter and an all-gather, and less than
-//! in a tree, whose inner nodes receive whole arrays. A device waits for what it takes, piece by piece, and for nothing
-//! else: every move of an exchange writes to a piece of its own. A piece is written again in the next superstep, when all
-//! devices have ended this one; only what is taken after the vertex phase may still be read then, and the exchanges after
-//! it alternate between two regions of memory.
+//! A value crosses the bus of each device once. That is the minimum for a reduce-scatter and an all-gather, and less
+//! than in a tree, whose inner nodes receive whole arrays. A device waits for what it takes, piece by piece, and for
+//! nothing else: every move of an exchange writes to a piece of its own. A piece is written again in the next
+//! superstep, when all devices have ended this one; only what is taken after the vertex phase may still be read then,
+//! and the exchanges after it alternate between two regions of memory.
 
 use super::rules::ExchangeRules;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
@@ -32,10 +32,10 @@ pub type Exchange = Vec<Moves>;
 /// The exchanges of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// That before each vertex phase, or before each census of a traversal.
+    /// The exchange before each vertex phase, or before each census of a traversal.
     pub before: Exchange,
-    /// Those after initialisation and after each vertex phase. The two alternate and use different pieces, so no device
-    /// writes where another may still read.
+    /// The exchanges after initialisation and after each vertex phase. The two alternate and use different pieces, so
+    /// no device writes where another may still read.
     pub after: [Exchange; 2],
     /// The number of pieces of exchange memory.
     pub pieces: u64,
@@ -50,8 +50,8 @@ pub struct ScheduleRequest<'a> {
     pub traversal: bool,
     /// The part of each device.
     pub parts: &'a [Part],
-    /// Whether the lists that a device sees are those of its own vertices. Values that edges read or write at the
-    /// list's own vertex then need no exchange.
+    /// Whether the lists that a device sees belong to its own vertices. Values that edges read or write at the list's
+    /// own vertex then need no exchange.
     pub aligned: bool,
     /// The role of the attributes that are sent by list, for vertices with out-edges only
     /// ([`listed_role`](crate::device::exchange::listed_role)).
@@ -182,7 +182,8 @@ impl ScheduleRequest<'_> {
         making
     }
 
-    /// Adds what each device sends to each other one. Receivers take turns, each device beginning with the one behind it.
+    /// Adds what each device sends to each other one. Receivers take turns, each device beginning with the one behind
+    /// it.
     fn gather_mirrored(&self, lists: &VertexLists, making: &mut Making) {
         let devices = self.devices();
         let attributes = self.declared.iter().enumerate().filter(|(_, declared)| is_listed(declared, self.listed));

@@ -1,5 +1,5 @@
-//! Scans, hops and residuals that the device runs without the host: the same bits as with the host, and the answers of a
-//! CPU.
+//! Scans, hops and residuals that the device runs without the host: the same bits as with the host, and the answers of
+//! a CPU.
 
 use crate::common::*;
 use crate::device_loop::{figures, ran_alone};

@@ -171,8 +171,8 @@ impl Graph {
         (all, number)
     }
 
-    /// PageRank after some iterations, damping 0.85, by the definition; the rank of vertices without out-edges is spread
-    /// over all.
+    /// PageRank after some iterations, damping 0.85, by the definition; the rank of vertices without out-edges is
+    /// spread over all.
     pub fn ranks(&self, iterations: u32) -> Ranks {
         let (count, touched) = (self.vertices as f64, self.touched());
         let mut ranks =

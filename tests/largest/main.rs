@@ -1,5 +1,5 @@
-//! The largest graphs: 2^32 vertices, of which the last one has a number that fits in 32 bits, and the number of all has
-//! none. The oracles share no code with the program.
+//! The largest graphs: 2^32 vertices, of which the last one has a number that fits in 32 bits, and the number of all
+//! has none. The oracles share no code with the program.
 //!
 //!     cargo test --release --test largest -- --ignored --nocapture
 //!

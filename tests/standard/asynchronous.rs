@@ -73,8 +73,8 @@ fn hubs() {
     distances(&weighted, &TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId)), false);
 }
 
-/// A chain of vertices on one page after another, of which a source activates every second one at first. A vertex that is
-/// activated before its page is visited is visited with it, so that the chain is followed in one superstep.
+/// A chain of vertices on one page after another, of which a source activates every second one at first. A vertex that
+/// is activated before its page is visited is visited with it, so that the chain is followed in one superstep.
 #[test]
 fn vertices_join_a_superstep_before_their_page() {
     // Wider than pages.

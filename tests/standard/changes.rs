@@ -178,8 +178,8 @@ fn ranks_count_the_changes_of_all() {
     }
 }
 
-/// Labels change until they are the same. A superstep reads every list, or those of vertices whose label has changed and
-/// of those that join it.
+/// Labels change until they are the same. A superstep reads every list, or those of vertices whose label has changed
+/// and of those that join it.
 #[test]
 fn labels_change_until_they_are_the_same() {
     let graph = strip(300, 1);

@@ -43,7 +43,8 @@ fn core_numbers_of_an_undirected_graph() {
     });
 }
 
-/// On one CPU, over the vertices that come down to the level, in as many supersteps as there are rounds, levels and gaps.
+/// On one CPU, over the vertices that come down to the level, in as many supersteps as there are rounds, levels and
+/// gaps.
 #[test]
 fn core_numbers_on_one_cpu() {
     let graph = motley();

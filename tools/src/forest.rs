@@ -2,8 +2,8 @@
 //!
 //! A place has 32 bits. Trees are linked by compare-and-swap, the larger root under the smaller one, and paths are
 //! halved as they are walked (Jayanti and Tarjan, PODC 2016; Afforest: Sutton, Ben-Nun and Barak, IPDPS 2018, starts
-//! from the same `link`). Which of two roots is smaller is the caller's order of places: with that of ids, a root is the
-//! smallest id of its tree.
+//! from the same `link`). Which of two roots is smaller is the caller's order of places: in the order of ids, a root is
+//! the smallest id of its tree.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -97,7 +97,7 @@ const PAGES_READ_MAX: u32 = 64;
 /// Summarises a store; reads its degrees; and, if they are packed, some pages and `ids.bin`.
 ///
 /// # Errors
-/// The errors of [`Topology::degrees`](topostream_formats::Topology::degrees); those of reading and checking a page.
+/// The errors of [`Topology::degrees`](topostream_formats::Topology::degrees); errors from reading and checking a page.
 pub fn summarise(store: &Store) -> Result<Summary> {
     let manifest = store.manifest().clone();
     let out = store.topology(Direction::Out).expect("every store has out-lists");

@@ -81,11 +81,11 @@ pub fn make_mirrors(
 /// Checks the mirrors of a store, if it has any, against its out-lists.
 ///
 /// # Errors
-/// [`Error::File`] with the first vertex whose mask is wrong; those of [`make_mirrors`].
+/// [`Error::File`] with the first vertex whose mask is wrong; the errors of [`make_mirrors`].
 pub fn check_mirrors(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel: &Cancel) -> Result<()> {
     let Some(mirrors) = Mirrors::open(store)? else { return Ok(()) };
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
-    // Those of the file, and those of the lists.
+    // The masks of the file, and the masks of the lists.
     check_memory(store, topology, memory_bytes.saturating_sub(4 * store.vertices()))?;
     progress.begin("verify mirrors", Some(topology.page_count().into()), Unit::Pages);
     let expected = masks(store, topology, mirrors.sections(), progress, cancel)?;

@@ -49,7 +49,7 @@ pub struct PartFigures {
     pub vertices: u64,
     /// Their out-edges.
     pub edges: u64,
-    /// Those of them that lead into other parts.
+    /// The out-edges that lead into other parts.
     pub cut: u64,
     /// For each of its vertices, the number of other parts that its edges lead to, summed up: the values that others
     /// read.
@@ -71,7 +71,7 @@ impl Partition {
         self.parts[vertex as usize].into()
     }
 
-    /// The vertices in the order of their parts, those of a part in their own order.
+    /// The vertices in the order of their parts, within a part in their own order.
     pub fn order(&self) -> impl Iterator<Item = u32> {
         (0..self.figures.len()).flat_map(|wanted| {
             let parts = self.parts.iter().enumerate();
@@ -85,7 +85,7 @@ impl Partition {
 ///
 /// # Errors
 /// [`Error::Invalid`] for a wrong number of parts, a part of a graph, a store in shards or with record ids, and a file
-/// of parts for vertices that have names; [`Error::File`] for a defect of that file; [`Error::Memory`]; those of
+/// of parts for vertices that have names; [`Error::File`] for a defect of that file; [`Error::Memory`]; errors from
 /// reading pages; [`Error::Interrupted`].
 pub fn partition(
     store: &Store,

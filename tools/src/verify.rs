@@ -45,7 +45,7 @@ struct Sums {
     against: u64,
 }
 
-/// The lengths of lists, which must equal those of `degrees.bin`.
+/// The lengths of lists, which must equal the degrees in `degrees.bin`.
 enum Lengths<'a> {
     /// Each list is in one place, where it can be checked.
     Whole(&'a [u32]),
@@ -53,11 +53,11 @@ enum Lengths<'a> {
     Parts(Vec<AtomicU32>),
 }
 
-/// Reads every page of a store and checks: checksums (also those of chunks), ids, slots, neighbours (all of them
-/// decoded, within the range of their shard and in ascending order), degrees as in `degrees.bin`, and that in-lists (or
-/// the out-lists themselves, in an undirected graph) contain the reversed edges; in a part of a graph, also the hash of
-/// its edges; and, if the store has mirrors, that they are those of its out-lists. Opening the store has already
-/// checked the manifest, the directories and the lengths of files.
+/// Reads every page of a store and checks: checksums (also of chunks), ids, slots, neighbours (all of them decoded,
+/// within the range of their shard and in ascending order), degrees as in `degrees.bin`, and that in-lists (or the
+/// out-lists themselves, in an undirected graph) contain the reversed edges; in a part of a graph, also the hash of its
+/// edges; and, if the store has mirrors, that they match its out-lists. Opening the store has already checked the
+/// manifest, the directories and the lengths of files.
 ///
 /// # Errors
 /// The first defect, by file and page; [`Error::Interrupted`].

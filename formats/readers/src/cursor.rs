@@ -111,7 +111,8 @@ impl<'a> Cursor<'a> {
 
 /// The integer at the beginning of `bytes` and its number of digits; `None` without a digit or beyond 64 bits.
 ///
-/// Eight bytes at a time, as one word: where an integer ends cannot be foreseen, so digits are not looked at one by one.
+/// Eight bytes at a time, as one word: where an integer ends cannot be foreseen, so digits are not looked at one by
+/// one.
 #[inline(always)]
 fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
     const ZEROS: u64 = u64::from_le_bytes(*b"00000000");
@@ -180,7 +181,8 @@ pub(super) fn integer(word: &[u8]) -> Option<u64> {
     digits(word).filter(|&(_, length)| length == word.len()).map(|(value, _)| value)
 }
 
-/// The bits of a weight. Those of [`WeightType::F32`] are of an `f64`, to be narrowed: see [`narrow`](crate::narrow).
+/// The bits of a weight. With [`WeightType::F32`] they are the bits of an `f64`, to be narrowed: see
+/// [`narrow`](crate::narrow).
 #[inline(always)]
 pub(super) fn weight(word: &[u8], of: WeightType) -> Result<u64, Expected> {
     let bits = match of {

@@ -167,7 +167,7 @@ impl GapBinary {
         records.error(expected, format!("only {} bytes", records.position() + records.rest() as u64))
     }
 
-    /// Checks the length at the end, when that of a compressed file is known too.
+    /// Checks the length at the end, when the length of a compressed file is known, too.
     fn finish(&mut self) -> Result<()> {
         self.ended = true;
         let rest = self.header.file_bytes() - self.edges.position();

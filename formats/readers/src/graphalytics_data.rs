@@ -126,7 +126,7 @@ impl GraphalyticsData {
     }
 }
 
-/// Whether a file's name is that of a properties file.
+/// Whether a file has the name of a properties file.
 fn is_properties(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "properties")
 }

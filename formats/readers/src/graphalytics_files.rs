@@ -136,7 +136,7 @@ pub(super) fn read_properties(path: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The position of the weight among the edge properties: that of `sssp.weight-property`, by default the first.
+/// The position of the weight among the edge properties: `sssp.weight-property` names it; by default it is the first.
 fn weight_place<'a>(path: &Path, value: &impl Fn(&str) -> Option<&'a str>) -> Result<usize> {
     let (Some(wanted), Some(names)) = (value("sssp.weight-property"), value("edge-properties.names")) else {
         return Ok(0);

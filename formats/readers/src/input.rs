@@ -95,7 +95,7 @@ impl Input {
     /// The compression of `file`.
     pub(super) fn packing(file: &InputFile, memory_bytes: u64, unpack: Unpack) -> Result<Option<Packing>> {
         let path = file.path();
-        // Opens the file: its error is clearer than that of a read.
+        // Opens the file: an error of opening is clearer than an error of reading.
         file.is_pipe()?;
         let mut head = Vec::new();
         let read = file.peek().take(HEAD_BYTES).read_to_end(&mut head);

@@ -80,7 +80,7 @@ struct Several {
     current: Box<dyn EdgeSource>,
     next: usize,
     done_bytes: u64,
-    /// That of the files before.
+    /// The rounding of the files before.
     done_rounding: Rounding,
     info: SourceInfo,
     note: Option<String>,

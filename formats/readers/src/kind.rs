@@ -106,7 +106,7 @@ impl Kind {
         }
     }
 
-    /// The file-name extensions of this kind, without those of compression.
+    /// The file-name extensions of this kind, without extensions of compression.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Text => &["txt", "edges", "snap", "edgelist"],

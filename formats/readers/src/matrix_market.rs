@@ -136,7 +136,7 @@ fn size_line(blocks: &mut Blocks, is_valued: bool) -> Result<Size> {
     }
     let line = blocks.line()?.unwrap_or_default();
     let stated = three_numbers(line);
-    // A size in a comment is that of a file whose first row is an entry.
+    // A size in a comment belongs to a file whose first row is an entry.
     if let Some(numbers) = commented.filter(|numbers| is_entries(blocks.ahead(), *numbers, is_valued))
         && stated.is_none_or(|stated| !is_entries(after_line(blocks.ahead()), stated, is_valued))
     {
@@ -183,7 +183,7 @@ fn after_line(lines: &[u8]) -> &[u8] {
 struct Entries {
     rows: u64,
     columns: u64,
-    /// Whether columns have ids of their own, after those of the rows.
+    /// Whether columns have ids of their own, after the ids of rows.
     apart: bool,
     valued: bool,
     weight: Option<WeightType>,

@@ -49,7 +49,7 @@ impl WithWeightType {
         Ok(Self { source, info, from, to, rounding: Rounding::default() })
     }
 
-    /// A weight's bits as those of the new type; what is wrong with it, if it has no place there.
+    /// Converts a weight's bits to the new type; an error says why the type does not hold the weight.
     #[inline]
     fn converted(&mut self, bits: u64) -> Result<u64, &'static str> {
         match (self.from, self.to) {

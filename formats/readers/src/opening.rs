@@ -33,7 +33,7 @@ pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Box<dyn EdgeSou
 /// Opens an edge list that may be a pipe. Clones of a file can be opened again, a pipe only if it was copied.
 ///
 /// # Errors
-/// Those of [`open`]; if a pipe that was not copied is opened a second time.
+/// The errors of [`open`]; if a pipe that was not copied is opened a second time.
 pub fn open_file(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSource>> {
     let file = &resolve(file)?;
     let kind = match options.kind {

@@ -17,8 +17,8 @@ pub struct Options {
     /// Main memory for buffers, in bytes. Readers need at least 1 MiB, plus the decompressor's memory: the file's
     /// window for Zstandard (8 MiB up to level 19, 128 MiB at level 22), 80 MiB for xz.
     pub memory_bytes: u64,
-    /// Whether the edges are those that the file lists, each in its direction, even if its header says that the graph
-    /// is undirected: the formatter may add their reverses.
+    /// Whether the edges are as the file lists them, each in its direction, even if its header says that the graph is
+    /// undirected: the formatter may add their reverses.
     pub directed: bool,
     /// Whether edges come in the order of the file. Otherwise row groups of Parquet are read side by side.
     pub in_order: bool,

@@ -122,7 +122,7 @@ fn zstd_window_log(memory_bytes: u64) -> u32 {
     (memory_bytes / 4).checked_ilog2().unwrap_or(0).clamp(27, 31)
 }
 
-/// The memory limit for xz: a quarter of the memory, but at least that of level 9.
+/// The memory limit for xz: a quarter of the memory, but at least the memory of level 9.
 fn xz_limit(memory_bytes: u64) -> u64 {
     (memory_bytes / 4).max(80 << 20)
 }

@@ -98,7 +98,7 @@ fn of_whole(file: &InputFile, has_columns: bool) -> Result<Kind> {
     if let Some(Kind::GapBinary | Kind::RawU32 | Kind::RawU64 | Kind::Parquet | Kind::Arrow) = named {
         return Ok(named.unwrap_or(Kind::Text));
     }
-    // Properties files are recognised by name, but those of WebGraph have it too.
+    // Properties files are recognised by their extension, but WebGraph's have it, too.
     if strip(path).extension().is_some_and(|extension| extension == "properties") {
         let head = if path.is_file() { head_of(file).ok() } else { None };
         let foreign = head.and_then(|head| of_signature(Some("properties"), &head));
@@ -107,7 +107,7 @@ fn of_whole(file: &InputFile, has_columns: bool) -> Result<Kind> {
     by_content(file, named, has_columns)
 }
 
-/// The extension of a file, without that of compression.
+/// The extension of a file, without an extension of compression.
 fn extension(file: &InputFile) -> Option<String> {
     let name = Some(file).filter(|file| !file.is_standard_input());
     name.and_then(|file| Some(strip(file.path()).extension()?.to_str()?.to_ascii_lowercase()))
@@ -170,7 +170,7 @@ fn announced(head: &[u8]) -> Option<Kind> {
     }
     let mut lines = head.split(|&byte| byte == b'\n');
     let first = lines.clone().find(|line| !Cursor::new(line).is_end())?;
-    // The comments of Pajek begin as those of plain lists do.
+    // Comments in Pajek files begin like comments in plain lists.
     let row = lines.clone().find(|line| !matches!(Cursor::new(line).first(), None | Some(b'%')));
     if row.and_then(|line| Cursor::new(line).word()).is_some_and(is_pajek) {
         return Some(Kind::Pajek);

@@ -57,7 +57,7 @@ impl EdgeListWriter {
     /// The kind of edge list for a file name: `.el`, `.wel`, the extensions of plain text, `.u32`, `.u64`.
     ///
     /// # Errors
-    /// If the extension is not that of a kind that can be written.
+    /// If no kind that can be written has the extension.
     pub fn kind_of(path: impl AsRef<Path>) -> Result<Kind> {
         let path = path.as_ref();
         let kind = path.extension().and_then(|extension| Kind::of_extension(extension.to_str()?));

@@ -21,7 +21,7 @@ pub(crate) fn has_store(folder: &Path) -> bool {
 /// Refuses a folder that belongs to a store: an output in it could replace one of the store's files.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidInput`] if the folder is that of a store, or lies within one.
+/// [`ErrorKind::InvalidInput`] if the folder belongs to a store, or lies within one.
 pub fn outside_of_stores(folder: &Path) -> io::Result<()> {
     let whole = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     match whole.ancestors().find(|folder| has_store(folder)) {

@@ -132,7 +132,7 @@ fn create_beside(path: &Path, of_store: bool) -> io::Result<Target> {
     }
 }
 
-/// Whether a file is one of those that a stripe keeps in a folder outside of its store, or the stripe's mark.
+/// Whether a file is one that a stripe keeps in a folder outside of its store, or the stripe's mark.
 fn is_of_stripe(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
     let Some(number) = ["pages.", "weights.", MARK_PREFIX].iter().find_map(|begin| name.strip_prefix(begin)) else {
@@ -164,7 +164,7 @@ fn remove_leftovers(folder: &Path, stem: &str) {
     }
 }
 
-/// Whether a name is that of a temporary file of this program.
+/// Whether a file with this name is a temporary file of this program.
 pub(crate) fn is_temporary(name: &str) -> bool {
     let Some(rest) = name.strip_prefix('.').and_then(|name| name.strip_suffix(END)) else { return false };
     let Some((_, tail)) = rest.rsplit_once('.') else { return false };

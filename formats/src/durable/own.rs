@@ -21,7 +21,7 @@ pub fn open_own(path: &Path, options: &OpenOptions) -> io::Result<File> {
 /// Opens an ordinary file for reading, by a link or not: for files whose links were judged by their targets.
 ///
 /// # Errors
-/// Those of [`open_own`], except for links.
+/// The errors of [`open_own`], except for links.
 pub fn open_ordinary(path: &Path) -> io::Result<File> {
     open(path, File::options().read(true), true)
 }
@@ -29,7 +29,7 @@ pub fn open_ordinary(path: &Path) -> io::Result<File> {
 /// Reads a file of this program whole, if it has at most `bytes_max` bytes.
 ///
 /// # Errors
-/// Those of [`open_own`] and of reading; one with the length of a longer file.
+/// The errors of [`open_own`], and errors from reading; one with the length of a longer file.
 pub fn read_own(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let file = open_own(path, File::options().read(true))?;
     let length = file.metadata()?.len();

@@ -46,7 +46,7 @@ impl TemporaryFolder {
     }
 }
 
-/// Whether a name is that of a temporary folder of this program.
+/// Whether a folder with this name is a temporary folder of this program.
 pub(crate) fn is_temporary_folder(name: &str) -> bool {
     let words = name.strip_prefix(BEGIN).and_then(|rest| rest.split_once('-'));
     words.is_some_and(|(what, tag)| !what.is_empty() && is_tag(tag))

@@ -160,7 +160,7 @@ pub enum Ids {
         /// Whether the ids ascend.
         ascending: bool,
     },
-    /// Original ids are names: those of `names.bin`, with a table of places in `names.index` and keys for look-ups in
+    /// Original ids are the names in `names.bin`, with a table of places in `names.index` and keys for look-ups in
     /// `names.keys`.
     Names {
         /// The type of the names.

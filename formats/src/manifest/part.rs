@@ -64,7 +64,8 @@ pub fn ranges(ends: &[u64]) -> Vec<Range<u64>> {
     begins.zip(ends).map(|(begin, &end)| begin..end).collect()
 }
 
-/// A sum of the hashes of edges. It does not depend on their order, and hashes of parts add up to that of the whole.
+/// A sum of the hashes of edges. It does not depend on their order, and the hashes of parts add up to the hash of the
+/// whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EdgesHash(pub u64);
 

@@ -13,8 +13,8 @@ use std::path::Path;
 /// Bytes that are read at once.
 const READ_BYTES: usize = 1 << 20;
 
-/// Checks the checksums of the three files, every name, and that the keys are those of the names, each vertex once and
-/// no name twice.
+/// Checks the checksums of the three files, every name, and that the keys match the names, each vertex once and no name
+/// twice.
 ///
 /// # Errors
 /// The first defect, by file.

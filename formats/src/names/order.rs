@@ -48,7 +48,7 @@ impl StoredNames {
     /// The vertices in the order of their names, which are compared byte by byte.
     ///
     /// # Errors
-    /// Those of reading names; [`Error::Interrupted`] once `cancel` is set.
+    /// Errors from reading names; [`Error::Interrupted`] once `cancel` is set.
     pub fn ascending(&self, cancel: &AtomicBool) -> Result<Vec<u32>> {
         let vertices = self.count() as usize;
         let mut order: Vec<u32> = (0..vertices as u64).map(|vertex| vertex as u32).collect();

@@ -7,7 +7,7 @@ use crate::defect::PageDefect;
 /// How the gaps of a block are written, and where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// The first payload word, relative to that of the unit: 13 bits.
+    /// The first payload word, relative to the unit's first one: 13 bits.
     pub(super) offset: u32,
     /// Bits of a packed gap: 0 to 32.
     pub(super) width: u32,

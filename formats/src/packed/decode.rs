@@ -92,7 +92,7 @@ impl PackedPage<'_> {
     /// Decodes a unit, which must exist, like [`UnitDecoder::decode`]. For several units a decoder is faster.
     ///
     /// # Errors
-    /// Those of [`UnitDecoder::decode`].
+    /// The errors of [`UnitDecoder::decode`].
     pub fn decode_unit(&self, unit: u32, out: &mut [u32; UNIT]) -> Result<usize, PageDefect> {
         UnitDecoder::new(self).decode(unit, out)
     }
@@ -129,7 +129,7 @@ impl PackedPage<'_> {
     /// units are decoded faster.
     ///
     /// # Errors
-    /// Those of [`inflate`](Self::inflate).
+    /// The errors of [`inflate`](Self::inflate).
     pub fn inflate_units(&self, out: &mut [u8], units: impl IntoIterator<Item = u32>) -> Result<(), PageDefect> {
         self.inflate_by(&mut UnitDecoder::new(self), out, units.into_iter().map(Ok))
     }

@@ -6,12 +6,12 @@
 //! ```
 //!
 //! Where a page ends depends on how many bits its gaps have, and on nothing else. So the encoder keeps these, and the
-//! sizes of blocks; neighbours are only read when the page is written, by another thread. Those of [`SharedLists`] stay
-//! where they are until then.
+//! sizes of blocks; neighbours are only read when the page is written, by another thread. Neighbours in [`SharedLists`]
+//! stay where they are until then.
 //!
-//! Of complete blocks the exact size is known; that of the open block is at most its gaps at the largest width, which
-//! changes rarely. Only when the page would be full by that bound is the block's smallest shape computed, with each
-//! neighbour from then on.
+//! The exact size of complete blocks is known; the size of the open block is at most its gaps at the largest width,
+//! which changes rarely. Only when the page would be full by that bound is the block's smallest shape computed, with
+//! each neighbour from then on.
 
 mod extend;
 mod shared;
@@ -213,8 +213,8 @@ impl PageEncoder {
         done
     }
 
-    /// Appends neighbours that change neither the open block's largest width nor that of degrees, within the block: the
-    /// page is not full with them.
+    /// Appends neighbours that change neither the open block's largest width nor the largest width of degrees, within
+    /// the block: the page is not full with them.
     fn push_bounded(&mut self, neighbours: &[u32]) -> usize {
         let (edges, open) = (self.widths.len(), &self.open);
         let Some(mut last) = self.list.last.filter(|_| open.is_bounded && !edges.is_multiple_of(BLOCK)) else {

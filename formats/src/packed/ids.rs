@@ -225,7 +225,7 @@ pub fn decode(from: impl Read, ids: &mut [u64]) -> Result<(), PageDefect> {
 /// the `all` vertices. Safe for any bytes.
 ///
 /// # Errors
-/// Those of [`decode`].
+/// The errors of [`decode`].
 pub fn each(from: impl Read, all: u64, mut take: impl FnMut(&[u64]) -> bool) -> Result<(), PageDefect> {
     let mut blocks = Blocks::open(from, all)?;
     let (listed, first) = (blocks.listed, blocks.first);
@@ -251,7 +251,7 @@ pub fn each(from: impl Read, all: u64, mut take: impl FnMut(&[u64]) -> bool) -> 
     }
 }
 
-/// Ids that are passed at a time, of those that are not listed.
+/// Unlisted ids that are passed at a time.
 const EACH: usize = 1 << 12;
 
 /// The listed ids of a file, in blocks.

@@ -31,8 +31,8 @@ pub(super) struct Unit {
     sums: Sums,
     /// Without the faster kernels, the values of the lists so far.
     values: Values,
-    /// With the faster kernels, which neighbours begin a list: all bits of their bytes are set, those of others are
-    /// not.
+    /// With the faster kernels, which neighbours begin a list: all bits of their bytes are set, and no bits of other
+    /// bytes.
     heads: [u8; UNIT],
 }
 
@@ -122,7 +122,7 @@ pub(super) fn fast() -> Fast {
     None
 }
 
-/// Unpacks the gaps of a block. `words` are at least those of the pack.
+/// Unpacks the gaps of a block. `words` are at least the words of the pack.
 #[inline(always)]
 pub(super) fn unpack(fast: Fast, words: &[u32], width: u32, out: &mut [u32; BLOCK]) {
     #[cfg(target_arch = "x86_64")]
@@ -133,7 +133,8 @@ pub(super) fn unpack(fast: Fast, words: &[u32], width: u32, out: &mut [u32; BLOC
     bits::unpack(words, width, out);
 }
 
-/// Adds the high parts of a block's exceptions. `words` are at least those of the exceptions, or the page is damaged.
+/// Adds the high parts of a block's exceptions. `words` are at least the words of the exceptions, or the page is
+/// damaged.
 #[inline(always)]
 pub(super) fn patch(fast: Fast, words: &[u32], shape: Shape, gaps: &mut [u32; BLOCK]) {
     #[cfg(target_arch = "x86_64")]

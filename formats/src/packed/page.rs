@@ -25,8 +25,8 @@ pub struct PackedPage<'a> {
 }
 
 impl<'a> PackedPage<'a> {
-    /// Interprets the bytes of a page. `destinations` are those of the page's shard, all vertices if lists are not
-    /// grouped. Only checks what memory safety needs; [`check`](Self::check) does the rest.
+    /// Interprets the bytes of a page. `destinations` are the destinations of the page's shard, all vertices if lists
+    /// are not grouped. Only checks what memory safety needs; [`check`](Self::check) does the rest.
     ///
     /// # Errors
     /// A defect, if the encoding is not packed, or if headers and tables do not describe a page of this size.

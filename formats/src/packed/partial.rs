@@ -47,8 +47,9 @@ pub struct PartialPage<'a> {
 }
 
 impl<'a> PartialPage<'a> {
-    /// Interprets the bytes of a page. `header` is the one that the page directory implies, `units` are those of the
-    /// [chunk table](crate::chunks::ChunkTable::units), `degrees` those of the page's vertices in `degrees.bin`.
+    /// Interprets the bytes of a page. `header` is the one that the page directory implies, `units` come from the
+    /// [chunk table](crate::chunks::ChunkTable::units), and `degrees` are the degrees of the page's vertices in
+    /// `degrees.bin`.
     ///
     /// # Errors
     /// A defect, if the encoding is not packed, these do not describe a page of this size, or the degrees do not add up

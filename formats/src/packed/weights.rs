@@ -25,12 +25,12 @@ pub const SECTOR: usize = 4096;
 const PLAIN: u32 = u32::MAX;
 /// Words of the header.
 const HEADER_WORDS: usize = size_of::<WeightsHeader>() / 4;
-/// The largest payload of a block: that of its weights as they are.
+/// The largest payload of a block: its weights as they are.
 const BLOCK_WORDS_MAX: usize = BLOCK;
 /// Words behind a block that the processor's vector instructions may read.
 const BEHIND: usize = 8;
 
-/// The smallest weight of a block and the shape of the numbers above it, with those of missing weights 0.
+/// The smallest weight of a block, the shape of the numbers above it, and these numbers: 0 for missing weights.
 fn shape_of(weights: &[u32]) -> (u32, Shape, [u32; BLOCK]) {
     let least = weights.iter().copied().min().unwrap_or(0);
     let mut numbers = [0; BLOCK];
@@ -39,8 +39,8 @@ fn shape_of(weights: &[u32]) -> (u32, Shape, [u32; BLOCK]) {
     (least, shape, numbers)
 }
 
-/// Packs the weights of a page: the bytes of the page in words, a whole number of [`SECTOR`]s. `header` is that of the
-/// page with its weights as they are.
+/// Packs the weights of a page: the bytes of the page in words, a whole number of [`SECTOR`]s. `header` is the header
+/// of the page with its weights as they are.
 pub(crate) fn pack(header: &WeightsHeader, weights: &[u32]) -> Vec<u32> {
     debug_assert_eq!(header.edge_count as usize, weights.len());
     let count = weights.len().div_ceil(BLOCK);
@@ -84,8 +84,8 @@ fn used_words(page: &[u32], expected: &WeightsHeader) -> Option<usize> {
 }
 
 /// Unpacks a page whose bytes are the last `page_words` words of a place: writes the same page with its weights as they
-/// are from the start of the place on. What is behind them is undefined. `header` is that of the unpacked page, which
-/// must fit. Safe for any words; the page's checksum is not checked here.
+/// are from the start of the place on. What is behind them is undefined. `header` is the header of the unpacked page,
+/// which must fit. Safe for any words; the page's checksum is not checked here.
 ///
 /// # Errors
 /// The first defect.

@@ -1,4 +1,4 @@
-//! Whether the parts that the ranks of a run have are those of one graph.
+//! Whether the parts that the ranks of a run have make up one graph.
 //!
 //! ```text
 //!  rank 0: open_for ─▶ store, PartReport ─┐
@@ -127,8 +127,8 @@ pub fn open_for(path: &PartPath, rank: u32, ranks: u32, options: &OpenOptions) -
     (store, PartReport { rank, host: super::host_name(), path, format: FORMAT_VERSION, features, found })
 }
 
-/// Checks that the parts that all ranks have found are those of one graph, and that rank k has part k. The reports may
-/// be in any order; given the same ones, every rank gets the same answer.
+/// Checks that the parts that all ranks have found make up one graph, and that rank k has part k. The reports may be in
+/// any order; given the same ones, every rank gets the same answer.
 ///
 /// # Errors
 /// [`Error::Invalid`] that names rank, machine and path: of ranks whose programs differ, without a part, with a part of
@@ -226,7 +226,7 @@ fn check_numbers(found: &[Found<'_>]) -> Result<()> {
     }
 }
 
-/// Checks that the parts' edges are those of the graph.
+/// Checks that the parts' edges add up to the graph's.
 fn check_sums(found: &[Found<'_>]) -> Result<()> {
     let whole = &found[0].1.graph.whole;
     let edges = found.iter().try_fold(0u64, |sum, (_, identity)| sum.checked_add(identity.edges));

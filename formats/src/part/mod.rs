@@ -8,7 +8,7 @@
 //!
 //! A part is a store of its own: its pages are numbered from 0, and nothing in it refers to another part. What makes it
 //! one of several is the manifest's member `part`. [`open_for`] opens the part of a rank, and [`check_parts`] checks
-//! that the parts of all ranks are those of one graph.
+//! that the parts of all ranks make up one graph.
 
 mod check;
 mod path;

@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use std::path::PathBuf;
 
-/// The path of every rank's part: the same on all machines, or with placeholders. `{rank}` is the number of the rank,
-/// which is that of its part, `{ranks}` their number, and `{host}` the name of the machine.
+/// The path of every rank's part: the same on all machines, or with placeholders. `{rank}` is the number of the rank
+/// and of its part, `{ranks}` the number of ranks, and `{host}` the name of the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartPath(String);
 

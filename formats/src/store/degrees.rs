@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  page  │ headers │ … │ degree blocks │ … │ gaps … │ packed degrees │      read: headers, blocks, degrees
-//!                                                          └─▶ added to those of the list's other pages and shards
+//!                                                          └─▶ added up over the list's pages and shards
 //! ```
 //!
 //! A few percent of the bytes of each page are read, by several threads. They are checked by the checksum of all
@@ -30,8 +30,8 @@ const PART_PAGES: usize = 32;
 
 impl Topology {
     /// The length of the list of each of the graph's `vertices` vertices, unless they are in memory: there is at most
-    /// one copy. Out-lists of a part have those of the whole graph. Reads and checks `degrees.bin`, or the degrees in
-    /// packed pages.
+    /// one copy. For an out-list of a part it is the length in the whole graph. Reads and checks `degrees.bin`, or the
+    /// degrees in packed pages.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::File`] if the file contradicts the manifest; [`Error::Page`] for a defect of a page.
@@ -46,7 +46,7 @@ impl Topology {
 /// Reads and adds up the degrees in all pages.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Page`]; [`Error::File`] if pages are sound and the degrees are not those of the manifest;
+/// [`Error::Io`]; [`Error::Page`]; [`Error::File`] if pages are sound and the degrees do not match the manifest;
 /// [`Error::Allocation`].
 fn of_packed_pages(topology: &Topology, vertices: u64) -> Result<StoredValues<u32>> {
     let reader = PageReader::open(topology)?;
@@ -105,7 +105,7 @@ fn parts<'a>(
     parts
 }
 
-/// Adds the degrees in some pages; the first degree is that of the first page's first vertex.
+/// Adds the degrees in some pages; `degrees` begins with the first page's first vertex.
 fn add_part(reader: &PageReader<'_>, topology: &Topology, pages: Range<usize>, degrees: &mut [u32]) -> Result<()> {
     let entries = topology.directory().entries();
     let first = entries[pages.start].start_vertex;

@@ -50,7 +50,7 @@ impl Store {
     /// Opens a store with options: further folders for stripes, a memory limit.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open); [`Error::Memory`](crate::Error::Memory).
+    /// The errors of [`open`](Self::open); [`Error::Memory`](crate::Error::Memory).
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let manifest = Manifest::decode(&read_manifest(path)?, &path.join(MANIFEST))?;
@@ -178,7 +178,7 @@ impl Store {
     /// Names are passed as the numbers of their vertices. Takes a bit of memory for each vertex.
     ///
     /// # Errors
-    /// Those of [`ids`](Self::ids).
+    /// The errors of [`ids`](Self::ids).
     pub fn each_id(&self, mut take: impl FnMut(&[u64]) -> bool) -> Result<()> {
         let (vertices, path) = (self.manifest.vertices, self.path.join("ids.bin"));
         match self.manifest.ids {
@@ -197,7 +197,7 @@ impl Store {
     /// all [`ids`](Self::ids) where these are packed.
     ///
     /// # Errors
-    /// Those of [`ids`](Self::ids).
+    /// The errors of [`ids`](Self::ids).
     pub fn ids_of(&self, vertices: &[VertexId]) -> Result<Vec<OriginalId>> {
         let Ids::Packed { crc, bytes, .. } = self.manifest.ids else {
             let ids = self.ids()?;
@@ -216,7 +216,7 @@ impl Store {
     /// and time than reading all [`ids`](Self::ids) where these are packed.
     ///
     /// # Errors
-    /// If no id is written like one of them; those of [`ids`](Self::ids).
+    /// If no id is written like one of them; the errors of [`ids`](Self::ids).
     pub fn vertices_of(&self, texts: &[&str]) -> Result<Vec<Option<VertexId>>> {
         let Ids::Packed { crc, bytes, .. } = self.manifest.ids else {
             let ids = self.ids()?;
@@ -232,7 +232,7 @@ impl Store {
     /// checked.
     ///
     /// # Errors
-    /// Those of [`ids`](Self::ids).
+    /// The errors of [`ids`](Self::ids).
     pub fn check_ids(&self) -> Result<()> {
         match self.manifest.ids {
             Ids::Packed { crc, bytes, .. } => {

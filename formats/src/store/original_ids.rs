@@ -1,4 +1,4 @@
-//! The original ids of vertices: a range of numbers, or those of `ids.bin`.
+//! The original ids of vertices: a range of numbers, or the ids in `ids.bin`.
 
 use crate::buffer::AlignedBuffer;
 use crate::checksum::Crc32c;
@@ -52,7 +52,7 @@ impl OriginalIds {
     /// The original id of a vertex, a number or a name. The vertex must exist.
     ///
     /// # Errors
-    /// Those of reading names.
+    /// Errors from reading names.
     pub fn id(&self, vertex: VertexId) -> Result<OriginalId> {
         match &self.names {
             Some(names) => names.text(vertex).map(OriginalId::Name),
@@ -63,7 +63,7 @@ impl OriginalIds {
     /// The vertex whose original id, a number or a name, is written like this.
     ///
     /// # Errors
-    /// If no id is written like this; those of reading names.
+    /// If no id is written like this; errors from reading names.
     pub fn find(&self, text: &str) -> Result<Option<VertexId>> {
         if let Some(names) = &self.names {
             return names.find_text(text);

@@ -49,7 +49,7 @@ pub struct Topology {
     chunks: Option<ChunkTable>,
     pub(super) degrees: SharedValues,
     pub(super) has_degrees_file: bool,
-    /// Whether lists are those of one of several parts.
+    /// Whether lists belong to one of several parts.
     is_partial: bool,
     page_files: Vec<PathBuf>,
     weight_files: Vec<PathBuf>,
@@ -215,8 +215,8 @@ impl Topology {
         self.chunks.as_ref()
     }
 
-    /// The shards of the lists: a single one if they are not grouped, or the store is a part; that of its out-lists has
-    /// the destinations of the part. In-lists are never grouped.
+    /// The shards of the lists: a single one if they are not grouped, or the store is a part; the shard of a part's
+    /// out-lists has the part's destinations. In-lists are never grouped.
     pub fn shards(&self) -> &[Shard] {
         self.directory.shards()
     }

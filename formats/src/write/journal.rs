@@ -121,7 +121,7 @@ fn state(path: &Path) -> std::io::Result<(u64, u128)> {
     Ok((found.len(), modified.as_nanos()))
 }
 
-/// Whether a path can be that of a file in a store or stripe: others in an untrusted journal are ignored.
+/// Whether a file in a store or stripe can have this path: others in an untrusted journal are ignored.
 pub(super) fn is_store_file(path: &Path) -> bool {
     let Some(text) = path.to_str() else { return false };
     let name = text.strip_prefix("in/").unwrap_or(text);

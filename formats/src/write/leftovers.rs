@@ -45,7 +45,7 @@ fn remove_files(journal: &Journal, home: &Path, folders: &[PathBuf]) -> Result<(
 /// The leftovers of an unfinished store in a folder and, if it is the store's own, in its stripes. Locked until
 /// dropped.
 pub(crate) struct Leftovers {
-    /// The sites of the store, first that of the folder.
+    /// The sites of the store, the folder's first.
     sites: Vec<Site>,
     /// Its journal, with the folder of the store.
     journal: Option<(PathBuf, Journal)>,

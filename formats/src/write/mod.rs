@@ -232,7 +232,8 @@ impl StoreWriter {
         let is_kept = !self.layout.encoding.is_packed() && own.is_none();
         let (path, file) = self.stage(folder.join(if own.is_none() { DEGREES } else { PART_DEGREES }))?;
         if !is_kept {
-            // Packed pages hold the degrees. The file only serves to add up the degrees of all shards. A part has others.
+            // Packed pages hold the degrees. The file only serves to add up the degrees of all shards. A part has
+            // others.
             self.files.pop();
         }
         let degrees = degrees::DegreesFile::new(path, file, is_kept);

@@ -153,7 +153,7 @@ impl TopologyWriter {
     /// Appends neighbours of a vertex, in ascending order, and their weights if the graph has any.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push).
+    /// The errors of [`push`](Self::push).
     pub fn push_list(&mut self, source: u32, dests: &[u32], weights: PageWeights<'_>) -> Result<()> {
         let plain = matches!(self.layout.encoding, Encoding::VertexId) && self.output.is_some();
         if !weights.is_none() || !plain && self.encoder.is_none() {
@@ -263,7 +263,7 @@ impl TopologyWriter {
         self.page.start_vertex + (self.page.slots.len() as u32 - 1)
     }
 
-    /// Closes the open record and opens that of `vertex`, with empty records for the vertices in between.
+    /// Closes the open record and opens the record of `vertex`, with empty records for the vertices in between.
     fn open_record(&mut self, vertex: u64) -> Result<()> {
         let mut next = self.next_vertex();
         assert!(next <= vertex + 1, "sources must not descend");

@@ -83,7 +83,7 @@ impl WholeDegrees {
     /// Ends the file of a graph with this many vertices.
     ///
     /// # Errors
-    /// Those of [`count`](Self::count).
+    /// The errors of [`count`](Self::count).
     pub fn finish(mut self, vertices: u64) -> Result<DegreeFigures> {
         self.end_before(vertices)?;
         self.write()?;

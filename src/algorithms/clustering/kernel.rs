@@ -23,7 +23,7 @@ impl ClusteringKernel<'_> {
 }
 
 /// What is found for a list: values of vertices change once a list, not once a triangle, since threads wait for each
-/// other at those of hubs.
+/// other at the values of hubs.
 pub struct Found {
     vertex: u32,
     /// The triangles in which the vertex comes first.

@@ -21,7 +21,7 @@ pub(super) struct Ranges {
 
 impl Ranges {
     /// All ranges, or the remaining ones of a resumed run: they begin with `counted`, whose neighbours are already
-    /// counted. The memory of a run is that of the `empty` algorithm, without a table, and what this adds.
+    /// counted. A run takes the memory of the `empty` algorithm, without a table, and what this adds.
     pub(super) fn of(
         engine: &Engine,
         empty: &dyn Algorithm,

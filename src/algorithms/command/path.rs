@@ -48,7 +48,7 @@ impl Path {
     /// Passes the vertices of the path from the source on, some at a time, until `take` returns false.
     ///
     /// # Errors
-    /// Those of `take`.
+    /// The errors of `take`.
     pub fn each<E>(
         &self,
         run: &dyn Finished,

@@ -64,7 +64,8 @@ pub enum Shown {
     Reached,
     /// The number of vertices with a value above 0.
     AboveZero,
-    /// The number of groups of equal values and the largest of them; with the plural noun for a group, and further items.
+    /// The number of groups of equal values and the largest of them; with the plural noun for a group, and further
+    /// items.
     Groups(&'static str, Option<Summarize>),
     /// The largest value, and the number of vertices that have it.
     Largest,
@@ -87,7 +88,7 @@ pub enum SummaryItem {
     Path(Path),
     /// A table.
     Table {
-        /// The headings, that of the labels first.
+        /// The headings, the one of the labels first.
         header: Vec<String>,
         /// A label and its figures, one for each further heading.
         rows: Vec<(String, Vec<Figure>)>,

@@ -28,16 +28,16 @@ pub trait Runnable: Send {
     /// Returns the algorithm as it would run on the engine, if that is known without computing anything.
     ///
     /// # Errors
-    /// The errors of opening the devices.
+    /// Errors from opening the devices.
     fn algorithm_on(&self, _engine: &Engine) -> Result<Option<&dyn Algorithm>> {
         Ok(self.algorithm())
     }
 
-    /// Returns the minimum budget of the run on an engine, in bytes. What depends on the budget is known only where it is
-    /// too small: otherwise 0.
+    /// Returns the minimum budget of the run on an engine, in bytes. What depends on the budget is known only where it
+    /// is too small: otherwise 0.
     ///
     /// # Errors
-    /// The errors of opening the devices.
+    /// Errors from opening the devices.
     fn needed_bytes(&self, engine: &Engine) -> Result<u64>;
 
     /// The most columns of its answer.
@@ -73,7 +73,7 @@ impl<A: Algorithm> Runnable for A {
 pub fn refused_bytes<T>(planned: Result<T>) -> u64 {
     match planned {
         Err(Error::Memory { needed_bytes, .. }) => needed_bytes,
-        // Other errors are those of the run.
+        // Other errors are left to the run.
         Ok(_) | Err(_) => 0,
     }
 }

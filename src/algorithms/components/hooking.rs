@@ -1,6 +1,6 @@
-//! Connected components by hooking and pointer jumping, for one device (Shiloach and Vishkin, Journal of Algorithms 1982;
-//! on GPUs: Soman, Kothapalli and Narayanan, IPDPS Workshops 2010). This is the simple form of Liu and Tarjan (*Simple
-//! concurrent labeling algorithms for connected components*, 2019) that they call parent-connect and shortcut.
+//! Connected components by hooking and pointer jumping, for one device (Shiloach and Vishkin, Journal of Algorithms
+//! 1982; on GPUs: Soman, Kothapalli and Narayanan, IPDPS Workshops 2010). This is the simple form of Liu and Tarjan
+//! (*Simple concurrent labeling algorithms for connected components*, 2019) that they call parent-connect and shortcut.
 //!
 //! A vertex's label is a vertex of its component with a number no larger than its own: labels are trees. An edge whose
 //! ends have different labels *hooks* the larger label to the smaller one: it lowers the label of that label. The

@@ -3,8 +3,8 @@
 //! the smallest number in the store.
 //!
 //! Every vertex starts with its own number as its label. Labels propagate along edges, and the smaller one wins. If
-//! each edge is stored in the lists of both ends, the first superstep reads all lists, and the following ones read
-//! those of vertices whose label has changed. If it is stored in one list only, an edge lowers whichever of its ends
+//! each edge is stored in the lists of both ends, the first superstep reads all lists, and the following ones read the
+//! lists of vertices whose label has changed. If it is stored in one list only, an edge lowers whichever of its ends
 //! has the larger label, and every superstep reads all lists until one changes nothing. Current labels are read, so a
 //! label can travel several hops in one superstep; the final labels do not depend on the order. PEGASUS (Kang et al.,
 //! ICDM 2009) calls label propagation by minima HCC.

@@ -5,16 +5,16 @@
 //!  measure, select   vertex phases: a degree from which on lists have a fifth of the edges, and their vertices
 //!  link few          two neighbours of every vertex   or, where pages have to be read and there are
 //!  link hubs         such long lists, these alone: fewer pages, the parts of them that they are in
-//!                    phase: trees flattened; of 1,024 vertices, the most frequent root is that of the giant component;
+//!                    phase: trees flattened; the most frequent root of 1,024 vertices is the giant component's;
 //!                    selects the vertices outside it
 //!  link rest         all neighbours of those: out-lists, then, of directed graphs, in-lists
 //!  name              phase: the root becomes the label
 //! ```
 //!
 //! An edge is read from one of its ends at least, unless both are in the giant component: if each edge is in the lists
-//! of both ends, or out- and in-lists are there. Otherwise *link all* reads every list once. A root is the vertex of its
-//! tree with the smallest number, so the answer depends neither on the sample nor on the order of edges; which lists are
-//! read depends on the graph alone.
+//! of both ends, or out- and in-lists are there. Otherwise *link all* reads every list once. A root is the vertex of
+//! its tree with the smallest number, so the answer depends neither on the sample nor on the order of edges; which
+//! lists are read depends on the graph alone.
 //!
 //! 4 bytes a vertex for the parent, then the label; a bit for the selection.
 

@@ -128,7 +128,7 @@ impl DeltaPageRank {
 
     /// A superstep after which every vertex receives `everywhere`, for a total start value of `base`. `sharing` is the
     /// number of vertices that share the subtracted amount; 0 if there is none. Its integers are the bits of `base` and
-    /// `sharing`, low words first, from which a GPU computes those of the next superstep by the same operations.
+    /// `sharing`, low words first, from which a GPU computes the integers of the next superstep by the same operations.
     fn step(&self, superstep: u32, visit: Visit, (everywhere, base): (f64, f64), sharing: f64) -> Step {
         let scalars = [self.leftover() * base, self.damping, everywhere, 0.0];
         let (base, sharing) = (words(base), words(sharing));

@@ -39,9 +39,9 @@ pub struct Harmonic {
 const SUM: usize = 0;
 /// The vertices to which edges from the last level lead.
 const FOUND: usize = 1;
-/// Those that have a level.
+/// The vertices that have a level.
 const REACHED: usize = 2;
-/// Those whose lists are read.
+/// The vertices whose lists are read.
 const VISITED: usize = 3;
 
 /// Indices into a step's integers.

@@ -2,17 +2,17 @@
 //! and Stanley, Nature Communications 2016, with the counts of SemiCore\*: Wen, Qin, Zhang, Lin and Yu, ICDE 2016).
 //!
 //! A vertex's bound is its degree at first. It sinks to the largest h such that h neighbours have bounds of at least h
-//! (repeated edges count each time, loops do not); where no bound sinks any more, bounds are core numbers. Peeling reads
-//! each list once, but in the order of core numbers, which is no order of pages: from disk, a page is read again for
-//! almost each of its vertices. Bounds sink in any order. A superstep reads the lists of the vertices that may sink, and
-//! reads and lowers bounds in place, so that a value crosses many pages in one superstep.
+//! (repeated edges count each time, loops do not); where no bound sinks any more, bounds are core numbers. Peeling
+//! reads each list once, but in the order of core numbers, which is no order of pages: from disk, a page is read again
+//! for almost each of its vertices. Bounds sink in any order. A superstep reads the lists of the vertices that may
+//! sink, and reads and lowers bounds in place, so that a value crosses many pages in one superstep.
 //!
 //! # Which vertices may sink
 //!
 //! `support[v]` is the number of `v`'s neighbours with a bound of at least `bound[v]`. Who sinks from `old` to `new`
 //! takes itself from the support of the neighbours with bounds in `new + 1 ..= old`; one that has less support than its
-//! bound afterwards is active in the next superstep. The first supersteps, in which most bounds sink, read all lists and
-//! count no support.
+//! bound afterwards is active in the next superstep. The first supersteps, in which most bounds sink, read all lists
+//! and count no support.
 //!
 //! ```text
 //!  open   support = MANY; fence             neighbours that sink from here on subtract from it
@@ -189,8 +189,8 @@ impl BoundsKernel<'_> {
         }
     }
 
-    /// Tells neighbours that a vertex has sunk from `told` to `bound`: it is taken from the support of those that had
-    /// counted it.
+    /// Tells neighbours that a vertex has sunk from `told` to `bound`: it is taken from the support of the neighbours
+    /// that had counted it.
     fn tell(&self, neighbours: &[u32], bound: u32, told: u32) {
         for &neighbour in neighbours {
             let cell = self.cell(neighbour);

@@ -1,5 +1,5 @@
-//! How far neighbours' bounds are below a vertex's own: counts of distances, exact for small ones, and in 1,024 parts of
-//! each power of two for large ones, so that a list of any length is counted in less than 100 KB.
+//! How far neighbours' bounds are below a vertex's own: counts of distances, exact for small ones, and in 1,024 parts
+//! of each power of two for large ones, so that a list of any length is counted in less than 100 KB.
 
 /// Smaller distances are counted one by one.
 const EXACT_LOG2: u32 = 11;

@@ -1,7 +1,7 @@
 //! Core numbers: `core[v]` is the largest k such that `v` is in the k-core, the largest subgraph in which every vertex
 //! has at least k edges to other vertices of the subgraph (Seidman, Social Networks 1983).
 //!
-//! The direction of edges is ignored: a vertex's degree is that of its out- and in-edges together, as in NetworkX's
+//! The direction of edges is ignored: a vertex's degree counts its out- and in-edges together, as in NetworkX's
 //! `core_number` of a directed graph. Repeated edges count each time, so an edge and its reverse in a directed graph
 //! are two. Loops do not count (NetworkX rejects them). A vertex without edges has core number 0. Degrees must be below
 //! 2^32.
@@ -17,8 +17,8 @@
 //! If none would be removed, k has to leap to the smallest remaining degree. A vertex phase returns sums only, so this
 //! degree is found by supersteps that read no pages: three degrees are tested at once, farther and farther away (1, 4,
 //! 16, …, times the stride), then three within the gap that is found. A gap of g takes about log64 g + log4 g such
-//! supersteps. A run has one superstep for each round of peeling, one or two for each core number that occurs, and
-//! those of its gaps; each costs a vertex phase over the remaining vertices.
+//! supersteps. A run has one superstep for each round of peeling, one or two for each core number that occurs, and the
+//! supersteps of its gaps; each costs a vertex phase over the remaining vertices.
 //!
 //! On one CPU an edge notes its end whose degree it lowers to the level: no other vertex can be removed in the phase
 //! after it, which goes over these. When there are none, the next superstep looks at all remaining vertices.
@@ -62,9 +62,9 @@ pub struct KCore {
 const DEGREE: usize = 0;
 /// Vertices that have been removed: edges no longer change their degrees, which are core numbers.
 const GONE: usize = 1;
-/// Those that were removed in the last vertex phase.
+/// Vertices that were removed in the last vertex phase.
 const WENT: usize = 2;
-/// Of one CPU: those whose degrees have come down to the level since the last vertex phase.
+/// On one CPU: vertices whose degrees have come down to the level since the last vertex phase.
 const REACHED: usize = 3;
 
 /// The kind of a superstep, in the first integer of its step.
@@ -86,13 +86,13 @@ enum Mode {
 }
 
 const MODES: [Mode; 6] = [Mode::Count, Mode::Peel, Mode::PeelLast, Mode::Leap, Mode::Search, Mode::PeelReached];
-/// The names of those that are in the shader, and in checkpoints.
+/// The names of the modes in the shader, and in checkpoints.
 const MODE_NAMES: [&str; 5] = ["COUNT", "PEEL", "PEEL_LAST", "LEAP", "SEARCH"];
-/// Those whose vertex phases go over sets.
+/// The modes whose vertex phases go over sets.
 const REACHED_MODES: &[u32] = &[Mode::PeelReached as u32];
 /// The distances that [`Mode::Leap`] tests, in strides.
 const LEAPS: [u32; 3] = [1, 4, 16];
-/// Those that [`Mode::Search`] tests.
+/// The distances that [`Mode::Search`] tests, in strides.
 const SEARCHES: [u32; 3] = [1, 2, 3];
 /// The factor by which the stride grows if a leap was too short.
 const LONGER: u32 = 64;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// The count of a label that has already won: the vertex's room contains nothing else.
 pub(super) const WON: u32 = u32::MAX;
 
-/// The bit of a label that differs from that of the previous iteration, if labels are marked.
+/// The bit of a label that differs from the label in the previous iteration, if labels are marked.
 pub(super) const NEW: u32 = 1 << 31;
 
 /// Counts labels.

@@ -21,7 +21,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// The memory of a run is that of the algorithm without a table, for so many ranges, and what this adds.
+    /// A run takes the memory of the algorithm without a table, for a number of ranges, and what this adds.
     pub(super) fn of<A: Algorithm>(engine: &Engine, without_table: impl Fn(usize) -> A) -> Result<Self> {
         let store = engine.store();
         let vertices = store.vertices();
@@ -65,8 +65,8 @@ impl Memory {
         Ok(share.min(left))
     }
 
-    /// Whether a table of this size, of all vertices on GPUs that count lists outside of it, is within the memory: of the
-    /// requested size, or by default a quarter of main memory and of the GPU's.
+    /// Whether a table of this size, of all vertices on GPUs that count lists outside of it, is within the memory: of
+    /// the requested size, or by default a quarter of main memory and of the GPU's.
     pub(super) fn fits_gpus(&self, engine: &Engine, requested: Option<u64>, all_bytes: u64) -> Result<bool> {
         let memory_bytes = engine.options().memory_bytes;
         let share = (memory_bytes / 4).min(engine.device_bytes()? / 4).min(GPU_TABLE_BYTES);

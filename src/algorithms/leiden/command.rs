@@ -89,8 +89,8 @@ pub struct LeidenArgs<const REFINES: bool> {
     /// The folder of levels that do not fit in memory [default: that of the store]
     #[arg(long, value_name = "DIR")]
     temporary: Option<PathBuf>,
-    /// Write the levels of the last iteration to this folder, a file each, in the format of --output-format or as Parquet:
-    /// level-1 has the smallest groups, the last level the communities
+    /// Write the levels of the last iteration to this folder, a file each, in the format of --output-format or as
+    /// Parquet: level-1 has the smallest groups, the last level the communities
     #[arg(long, value_name = "DIR")]
     levels: Option<PathBuf>,
     /// Check by the stored edges that no community is disconnected, and recompute the quality, before communities are

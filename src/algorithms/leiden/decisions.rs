@@ -31,7 +31,7 @@ impl Decisions {
     /// Reads the list of every vertex once: `decide` returns where it goes by a resolution.
     ///
     /// # Errors
-    /// Those of reading pages.
+    /// Errors from reading pages.
     pub fn visit(&self, graph: &Graph, decide: impl Fn(usize, u32, &List<'_>, &mut Tally) -> u32 + Sync) -> Result<()> {
         let vertices = self.vertices();
         graph.visit(&vertices, |tally, at, vertex, list| {

@@ -58,7 +58,7 @@ impl Graph {
     /// Passes the lists of vertices in ascending order, on all threads, each with its index in `vertices`.
     ///
     /// # Errors
-    /// Those of reading pages, and of the device.
+    /// Errors from reading pages, and of the device.
     pub fn visit(&self, vertices: &[u32], take: impl Fn(&mut Tally, usize, u32, &List<'_>) + Sync) -> Result<()> {
         let lists = match &self.edges {
             Edges::Disk(lists) => {
@@ -79,7 +79,7 @@ impl Graph {
     /// Passes the lists of vertices one after another, in the order given: of a graph in memory, as small ones are.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn visit_in_turn(&self, vertices: &[u32], mut take: impl FnMut(&mut Tally, u32, &List<'_>)) -> Result<()> {
         let lists = match &self.edges {
             Edges::Memory(lists) => lists,
@@ -107,7 +107,7 @@ impl Graph {
     /// not go on; it comes back.
     ///
     /// # Errors
-    /// Those of reading and writing pages, and of the device.
+    /// Errors from reading and writing pages, and of the device.
     pub fn coarse(&self, group_of: Vec<u32>, groups: u32) -> Result<(Self, Vec<u32>)> {
         let (edges, group_of) = match &self.edges {
             Edges::Memory(lists) => (Edges::Memory(lists.coarse(&group_of, groups)), group_of),

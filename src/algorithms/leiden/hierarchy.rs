@@ -24,7 +24,7 @@ impl Hierarchy {
     /// group.
     ///
     /// # Errors
-    /// Those of `take`.
+    /// The errors of `take`.
     pub fn each<E>(&self, mut take: impl FnMut(usize, Vec<AtomicU32>) -> Result<(), E>) -> Result<(), E> {
         let Some((first, _)) = self.levels.first() else { return Ok(()) };
         let mut places = Places::of(first.len() as u32);

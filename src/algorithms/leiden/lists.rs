@@ -1,8 +1,8 @@
 //! The graph of a level in memory: each edge in the lists of both of its ends, without loops.
 //!
-//! A loop moves with its vertex: it counts in the vertex's mass and nowhere else. Several edges between two vertices are
-//! as good as one that has their weight: which of the two a level has changes no answer, so the next level is written
-//! in the way that takes less time.
+//! A loop moves with its vertex: it counts in the vertex's mass and nowhere else. Several edges between two vertices
+//! are as good as one that has their weight: which of the two a level has changes no answer, so the next level is
+//! written in the way that takes less time.
 
 use super::starts::starts;
 use super::tally::Tally;
@@ -81,7 +81,7 @@ impl<'a> List<'a> {
     }
 
     /// Sums the weights of edges by the key of the neighbour, below `end`, if it has one: a long list by all threads.
-    /// `meet` is told of keys, once or more often. The values of neighbours are fetched ahead.
+    /// `meet` is called with keys, once or more often. The values of neighbours are fetched ahead.
     #[inline(always)]
     pub fn sum_by<T: Sync>(
         &self,

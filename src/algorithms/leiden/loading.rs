@@ -19,8 +19,8 @@ use topostream_formats::Direction;
 use topostream_formats::edge::WeightType;
 use topostream_formats::huge::{plain, zeroed};
 
-/// The lists as they are read. Of a directed graph, a vertex's list has the neighbours that its edges lead to from its
-/// start on, and those that edges come from before its end.
+/// The lists as they are read. In a directed graph, a vertex's list has the neighbours that its edges lead to from its
+/// start on, and the neighbours that edges come from before its end.
 pub struct Loaded {
     directed: bool,
     weights: Option<WeightType>,
@@ -153,7 +153,7 @@ impl Loaded {
         for vertex in 0..self.filled[0].len() {
             let count = |side: usize| self.filled[side].get(vertex).map_or(0, |count| count.load(Relaxed) as usize);
             let (from, to) = (self.offsets[vertex] as usize, self.offsets[vertex + 1] as usize);
-            // The offset of this vertex is final; that of the next one still says where it was.
+            // The offset of this vertex is final; the offset of the next one still says where it was.
             self.offsets[vertex] = end as u64;
             for at in (from..from + count(0)).chain(to - count(1)..to) {
                 let neighbour = self.neighbours[at].load(Relaxed);

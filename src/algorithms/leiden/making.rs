@@ -6,8 +6,8 @@
 //!                                                                                                 of groups
 //! ```
 //!
-//! How many edges a group has at most is known: as many as its vertices. So edges are read once for each range of groups
-//! whose edges fit in memory, and nothing but the store is written.
+//! How many edges a group has at most is known: as many as its vertices. So edges are read once for each range of
+//! groups whose edges fit in memory, and nothing but the store is written.
 
 use super::lists::{List, Lists, Weights};
 use super::paged::{Edges, PagedLists};
@@ -34,7 +34,7 @@ use topostream_formats::{Direction, Encoding, Manifest, VertexOrder};
 const MERGED_DEGREE: u64 = 1000;
 /// Edges that are read at once, or one block.
 const READ_EDGES: usize = 1 << 20;
-/// Edges that a thread sorts at a time, or those of one group.
+/// Edges that a thread sorts at a time, or the edges of one group.
 const SORTED_EDGES: u64 = 1 << 15;
 /// Main memory for the edges of a range of groups that is enough for any graph: more means fewer ranges.
 const BINS_BYTES_MIN: u64 = 64 << 20;
@@ -42,7 +42,7 @@ const BINS_BYTES_MIN: u64 = 64 << 20;
 /// The graph of groups, and the groups again.
 ///
 /// # Errors
-/// Those of reading and writing pages.
+/// Errors from reading and writing pages.
 pub fn coarse(lists: &PagedLists, group_of: Vec<u32>, groups: u32) -> Result<(Edges, Vec<u32>)> {
     let merges = lists.entries() / u64::from(groups.max(1)) >= MERGED_DEGREE;
     let weighted = merges || lists.is_weighted();

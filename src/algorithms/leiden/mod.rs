@@ -1,14 +1,14 @@
-//! Communities by Leiden's algorithm (Traag, Waltman and van Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019),
-//! or Louvain's (Blondel et al., 2008), which does without refinement.
+//! Communities by Leiden's algorithm (Traag, Waltman and van Eck, *From Louvain to Leiden*, Scientific Reports 9,
+//! 2019), or Louvain's (Blondel et al., 2008), which does without refinement.
 //!
 //! ```text
 //!  lists ─▶ level 0: move · refine · group ─▶ level 1 … ─▶ communities ─┬─▶ the next iteration begins with them
 //!  in memory, or on disk                                                └─▶ lists, read again: names, quality
 //! ```
 //!
-//! The answer is the same for any number of threads, whatever order pages are read in, and however the store is encoded:
-//! vertices decide by what was before their turn, all scores are whole numbers, and ties are broken by hashes of the seed.
-//! Another seed is another answer.
+//! The answer is the same for any number of threads, whatever order pages are read in, and however the store is
+//! encoded: vertices decide by what was before their turn, all scores are whole numbers, and ties are broken by hashes
+//! of the seed. Another seed is another answer.
 //!
 //! No community is disconnected, and the quality is recomputed from the stored lists at the end.
 //!
@@ -96,7 +96,7 @@ pub struct Leiden {
     pub iterations: u32,
     /// Decides between what is equal.
     pub seed: u64,
-    /// The folder of levels that do not fit in memory; by default that of the store.
+    /// The folder of levels that do not fit in memory; by default the folder of the store.
     pub temporary: Option<PathBuf>,
     /// The most bytes of a level in memory, for tests.
     #[doc(hidden)]
@@ -136,9 +136,9 @@ impl Leiden {
     /// Runs to the end.
     ///
     /// # Errors
-    /// The errors of [`Engine::run`]; [`Error::Parameter`] for a resolution that is out of range, weights that the store
-    /// does not have, and weights below 0; of a graph whose lists do not fit in memory, if they are divided into shards,
-    /// or it is directed and has no in-lists; [`Error::Memory`] if not even its vertices fit.
+    /// The errors of [`Engine::run`]; [`Error::Parameter`] for a resolution that is out of range, weights that the
+    /// store does not have, and weights below 0; of a graph whose lists do not fit in memory, if they are divided into
+    /// shards, or it is directed and has no in-lists; [`Error::Memory`] if not even its vertices fit.
     pub fn run(self, engine: &Engine, observer: &mut Observer<'_>) -> Result<Partitions> {
         self.check()?;
         let store = engine.store();
@@ -147,7 +147,7 @@ impl Leiden {
             let message = format!("{}: {} vertices: expected fewer than 2^32", self.name(), store.vertices());
             return Err(Error::Parameter(message));
         }
-        // Its runs are parts of one: checkpoints are those of the search.
+        // Its runs are parts of one: checkpoints belong to the search.
         let (whole, saved) = (engine, self.saved());
         let run = whole.keep_run(&saved)?;
         let parts = whole.options().checkpoints.as_ref().map(|_| whole.without_checkpoints());

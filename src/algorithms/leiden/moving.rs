@@ -40,7 +40,7 @@ pub struct Moving<'a> {
 /// any vertex has moved. A list is read once a round for all.
 ///
 /// # Errors
-/// After cancellation; those of reading pages.
+/// After cancellation; errors from reading pages.
 pub fn run(mut all: Vec<Moving<'_>>, turns: &Turns) -> Result<Vec<(Vec<u32>, bool)>> {
     match turns {
         Turns::Single(order) => all.iter_mut().try_for_each(|moving| moving.run_in_turn(order))?,

@@ -50,7 +50,7 @@ pub struct Naming {
     found: Vec<u32>,
     /// Trees of the edges within communities.
     forest: Vec<AtomicU32>,
-    /// The strengths of vertices, out and in, then those of communities.
+    /// The strengths of vertices, out and in, then the strengths of communities.
     strengths: [Vec<AtomicU64>; 2],
     sums: [Vec<AtomicU64>; 2],
     /// The weight of edges within communities, from either end.

@@ -1,15 +1,15 @@
 //! What a partition is worth, and what a move gains: in integers, so that every machine decides alike.
 //!
-//! With T the sum of all strengths (of a directed graph, of all weights), m a vertex's mass and M that of a community,
-//! a vertex is drawn to a community by
+//! With T the sum of all strengths (of a directed graph, of all weights), m a vertex's mass and M a community's, a
+//! vertex is drawn to a community by
 //!
 //! ```text
 //!  modularity   weight of its edges there · T  −  resolution · m · M        masses are strengths
 //!  CPM          weight of its edges there      −  resolution · m · M        masses are numbers of vertices
 //! ```
 //!
-//! Directed graphs have two masses a vertex, out and in: edges count both ways, and m · M is m_out · M_in + m_in · M_out
-//! (Leicht and Newman, Phys. Rev. Lett. 100, 2008).
+//! Directed graphs have two masses a vertex, out and in: edges count both ways, and m · M is
+//! m_out · M_in + m_in · M_out (Leicht and Newman, Phys. Rev. Lett. 100, 2008).
 
 use crate::model::prefetch::line_of;
 use rayon::prelude::*;

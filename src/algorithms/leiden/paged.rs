@@ -135,7 +135,7 @@ impl PagedLists {
     /// The lists of a level, with the folder that its store is in. A level has no loops.
     ///
     /// # Errors
-    /// Those of opening the store.
+    /// Errors from opening the store.
     pub fn of_level(
         path: &Path,
         folder: TemporaryFolder,
@@ -219,7 +219,7 @@ impl PagedLists {
     /// a block are passed in turn, with one value for the block; the values are returned in the order of the blocks.
     ///
     /// # Errors
-    /// Those of reading pages; [`Error::Interrupted`].
+    /// Errors from reading pages; [`Error::Interrupted`].
     pub fn visit<V: Default + Send>(
         &self,
         vertices: &[u32],
@@ -321,7 +321,7 @@ impl PagedLists {
         }
     }
 
-    /// Whether there is memory for the lists and those of the level after it.
+    /// Whether there is memory for the lists of this level and of the level after it.
     pub fn fits(&self) -> bool {
         self.scratch.fits(self.vertices().into(), self.store.edges(), self.weights.is_some())
     }

@@ -14,8 +14,8 @@ pub enum Quantum {
 }
 
 impl Quantum {
-    /// Such that the sum of this many weights, of which the largest has these [`ordered`] bits, is below two to the power
-    /// of `total_bits`. Whole numbers stay what they are if they can.
+    /// Such that the sum of this many weights, of which the largest has these [`ordered`] bits, is below two to the
+    /// power of `total_bits`. Whole numbers stay what they are if they can.
     pub fn of(weights: Option<WeightType>, largest: u64, edges: u64, total_bits: u32) -> Self {
         let Some(weights) = weights else { return Self::One };
         // The largest may be rounded up.

@@ -33,16 +33,16 @@ pub struct Refining<'a> {
     sums: Sums,
     /// The vertices that have not decided.
     pending: Bits,
-    /// Those that decide now.
+    /// The vertices that decide now.
     turn: Bits,
     seed: u64,
 }
 
-/// Refines the communities of a level, by several resolutions; returns the group of each vertex. A list is read once for
-/// all.
+/// Refines the communities of a level, by several resolutions; returns the group of each vertex. A list is read once
+/// for all.
 ///
 /// # Errors
-/// After cancellation; those of reading pages.
+/// After cancellation; errors from reading pages.
 pub fn run(all: Vec<Refining<'_>>, turns: &Turns) -> Result<Vec<Vec<u32>>> {
     match turns {
         Turns::Single(order) => all.iter().try_for_each(|refining| refining.run_in_turn(order))?,

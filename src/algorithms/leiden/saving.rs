@@ -1,4 +1,5 @@
-//! What a search keeps in checkpoints: the communities so far, between iterations, and of one resolution between levels.
+//! What a search keeps in checkpoints: the communities so far, between iterations, and of one resolution between
+//! levels.
 //!
 //! All is written as numbers of 32 bits, vectors after their lengths.
 

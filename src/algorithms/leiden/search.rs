@@ -75,7 +75,7 @@ struct Groups {
 /// of the vertices of `graph`, whose labels are below the number of vertices. All searches have the same seed.
 ///
 /// # Errors
-/// After cancellation; those of reading and writing pages.
+/// After cancellation; errors from reading and writing pages.
 pub fn iteration(
     searches: &[Search<'_>],
     graph: &Graph,

@@ -19,8 +19,8 @@ pub fn starts(count: usize, size: impl Fn(usize) -> u64 + Sync) -> Vec<u64> {
     starts
 }
 
-/// The first of `count` items before which there is at least a sum of the sizes, for each of some ascending sums; `count`
-/// if there is none.
+/// The first of `count` items before which there is at least a sum of the sizes, for each of some ascending sums;
+/// `count` if there is none.
 pub fn first_with(count: usize, size: impl Fn(usize) -> u64 + Sync, sums: &[u64]) -> Vec<usize> {
     let before = before(count, &size);
     let find = |&wanted: &u64| {

@@ -17,7 +17,7 @@ pub struct Tally {
 }
 
 thread_local! {
-    /// That of a thread, unless it is in use.
+    /// A thread's table, unless it is in use.
     static OWN: Cell<Tally> = Cell::default();
 }
 

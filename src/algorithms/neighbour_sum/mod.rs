@@ -160,8 +160,8 @@ pub(super) fn check_stop(stop: Stop) -> Result<(), String> {
     }
 }
 
-/// Whether an algorithm stops after an iteration; `change` is the sum of the changes of all vertices. The limits are
-/// those of the step's integers.
+/// Whether an algorithm stops after an iteration; `change` is the sum of the changes of all vertices. The limits are in
+/// the step's integers.
 pub(super) fn is_done<'a>(now: Now<'a>, iterations: Integer<'a>, change: Number<'a>) -> Flag<'a> {
     change.less(now.number(0)).or(iterations.at_least(now.integer(2)))
 }

@@ -4,7 +4,7 @@
 //!
 //! For directed graphs only, whose edges are stored in the out-list of one end and the in-list of the other: a hop is
 //! two supersteps, first over the out-lists of the outermost vertices, then over their in-lists. For neighbourhoods in
-//! one direction, and for those of undirected graphs, use [`Bfs`](super::Bfs) with a limit on hops.
+//! one direction, or in undirected graphs, use [`Bfs`](super::Bfs) with a limit on hops.
 //!
 //! 4 bytes a vertex for the level, and a bit.
 

@@ -11,8 +11,8 @@
 //! additions are cheaper. A sum then depends slightly on the order of its terms, and each addition loses a little
 //! precision.
 //!
-//! It keeps 12 bytes a vertex, 8 with [`Sums::Single`], and reads every list in each iteration. The measure is that of
-//! Page, Brin, Motwani and Winograd (Stanford, 1999), computed by power iteration.
+//! It keeps 12 bytes a vertex, 8 with [`Sums::Single`], and reads every list in each iteration. The measure is from
+//! Page, Brin, Motwani and Winograd (Stanford, 1999), and is computed by power iteration.
 //!
 //! Weights are not read; [`WeightedPageRank`] reads them. `PersonalizedPageRank` is the same with walks that restart at
 //! seeds only, and shares all of this code.

@@ -48,7 +48,7 @@ const SUM: usize = 1;
 const STRENGTH: usize = 2;
 const REFUSED: usize = 3;
 
-/// Indices into a step's scalars, as those of [`PageRank`].
+/// Indices into a step's scalars, as in [`PageRank`].
 const BASE: usize = 0;
 const TOLERANCE: usize = 2;
 const ITERATIONS_MAX: usize = 3;
@@ -102,7 +102,7 @@ impl WeightedPageRank {
         f64::from(state.attributes.f32(SHARE).get(vertex)) * parts
     }
 
-    /// Ends the first superstep at a vertex, whose sum is that of its weights; returns whether one is rejected.
+    /// Ends the first superstep at a vertex, whose weights add up to `strength`; returns whether one is rejected.
     fn begin(&self, state: &State, vertex: u32, strength: f32) -> bool {
         state.attributes.f32(STRENGTH).set(vertex, strength);
         if !self.is_float() {

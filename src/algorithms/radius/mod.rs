@@ -34,9 +34,9 @@
 //! itself. The number of supersteps is the number of passes times the largest eccentricity of a pass plus two, and each
 //! reads everything.
 //!
-//! 84 bytes a vertex: sixteen bitmaps and five numbers. CPUs keep eight bitmaps of a vertex side by side. GPUs must bind
-//! 22 storage buffers at once, which adapters with the lowest limits cannot: a [narrow](Radius::narrow) run keeps two
-//! bitmaps a vertex (36 bytes, 10 buffers) and has twice the standard error. One additional bit is then more than a
+//! 84 bytes a vertex: sixteen bitmaps and five numbers. CPUs keep eight bitmaps of a vertex side by side. GPUs must
+//! bind 22 storage buffers at once, which adapters with the lowest limits cannot: a [narrow](Radius::narrow) run keeps
+//! two bitmaps a vertex (36 bytes, 10 buffers) and has twice the standard error. One additional bit is then more than a
 //! ninth, so its `radius` is the last hop at which a pass's sketch has changed.
 
 #[cfg(feature = "cli")]
@@ -155,7 +155,8 @@ impl Radius {
         Self { passes, seed, wide: true, neighbourhood: Mutex::default() }
     }
 
-    /// A run with two bitmaps a vertex instead of eight: the least memory and the fewest buffers, and twice the standard error.
+    /// A run with two bitmaps a vertex instead of eight: the least memory and the fewest buffers, and twice the
+    /// standard error.
     pub fn narrow(passes: u32, seed: u32) -> Self {
         Self { wide: false, ..Self::new(passes, seed) }
     }
@@ -284,7 +285,7 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
-    /// Adds the bits of a completed pass to those of earlier ones, and begins another.
+    /// Adds the bits of a completed pass to the bits of earlier passes, and begins another.
     fn begin(&self, vertex: u32, seed: u32) {
         let [coupons, nears, farthest, near, last] =
             [COUPONS, NEARS, FARTHEST, NEAR, LAST].map(|place| self.number(place));

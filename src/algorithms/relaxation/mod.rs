@@ -1,8 +1,8 @@
 //! The relaxation of weighted edges, shared by [`Sssp`](super::Sssp), [`DeltaStepping`](super::DeltaStepping) and
 //! [`Widest`](super::Widest): their attributes, their kernel, and its WGSL.
 //!
-//! Each vertex has a value of 32 or 64 bits, whose order as integers is that of the distances or widths, whatever the
-//! type of the weights. Every edge offers its neighbour a value; the best one wins. A vertex with an incoming edge
+//! Each vertex has a value of 32 or 64 bits. As integers, values have the order of the distances or widths, whatever
+//! the type of the weights. Every edge offers its neighbour a value; the best one wins. A vertex with an incoming edge
 //! whose `f32` weight is negative or NaN is added to the set `refused`.
 
 use crate::algorithms::weights;
@@ -35,7 +35,7 @@ pub(super) fn switches(weights: WeightType, traversal: bool) -> Vec<(&'static st
     vec![("FLOAT", weights.is_float()), ("TRAVERSAL", traversal)]
 }
 
-/// Checks that the source exists and that the weights are those of the store.
+/// Checks that the source exists and that the weights match the store's.
 pub(super) fn check(name: &str, source: VertexId, asked: WeightType, graph: &Graph) -> Result<(), String> {
     graph.check_sources(&[source])?;
     weights::check(name, Some(asked), graph)
@@ -147,7 +147,7 @@ pub trait Rule: Sync {
         None
     }
 
-    /// Whether a value is that of an overflow. Like a rejected weight, it ends the run, unless it exceeds the limit.
+    /// Whether a value stands for an overflow. Like a rejected weight, it ends the run, unless it exceeds the limit.
     #[inline(always)]
     fn overflows(_value: Value<Self>) -> bool {
         false

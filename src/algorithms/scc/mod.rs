@@ -1,5 +1,5 @@
-//! Strongly connected components: `component[v]` is the vertex with the smallest original id of those that reach `v`
-//! and that `v` reaches along edges. A vertex on no cycle is a component of its own.
+//! Strongly connected components: `component[v]` is the vertex with the smallest original id among the vertices that
+//! reach `v` and that `v` reaches along edges. A vertex on no cycle is a component of its own.
 //!
 //! By colours (Orzan, "On distributed verification and verified distribution", 2004; as in the Multistep method of
 //! Slota, Rajamanickam and Madduri, IPDPS 2014). Every vertex has a colour of its own; larger colours propagate along

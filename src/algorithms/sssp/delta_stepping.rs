@@ -10,7 +10,7 @@
 //! Bellman-Ford. Each superstep costs a vertex phase over all vertices, so narrow buckets suit graphs whose pages must
 //! be read from disk.
 //!
-//! Weights, distances and errors are those of [`Sssp`]: two more bits a vertex.
+//! Weights, distances and errors are as in [`Sssp`]; it takes two more bits a vertex.
 
 use super::{Numbers, Relaxing, Sssp};
 use crate::algorithms::pagerank::words;

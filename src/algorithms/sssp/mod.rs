@@ -1,9 +1,8 @@
 //! Single-source shortest paths: `distance[v]` is the smallest sum of weights along out-edges from the source to `v`.
 //!
 //! The algorithm of Bellman (Quarterly of Applied Mathematics 1958) and Ford (RAND P-923, 1956), over frontiers:
-//! vertices whose distance has decreased relax their out-edges, and the smallest distance wins. A distance is stored as
-//! an integer whose order is that of the distances, so that the minimum is one atomic operation, whatever the type of
-//! the weights.
+//! vertices whose distance has decreased relax their out-edges, and the smallest distance wins. Distances are stored as
+//! integers with the same order, so that the minimum is one atomic operation, whatever the type of the weights.
 //!
 //! - Integer weights: distances are exact. Distances up to 2^32 - 3 fit; a vertex that is farther away ends the run
 //!   with an error.
@@ -21,8 +20,8 @@
 //!
 //! With a [cutoff](Sssp::cutoff), paths that are longer are not followed: their ends count as unreached.
 //!
-//! It keeps 4 bytes a vertex with integer weights, 8 with those of 64 bits, 8 and 1 bit with float weights, 4 and 1 bit
-//! in single precision, and reads the lists of the vertices whose distance has decreased.
+//! It keeps 4 bytes a vertex with integer weights, 8 with integers of 64 bits, 8 and 1 bit with float weights, 4 and 1
+//! bit in single precision, and reads the lists of the vertices whose distance has decreased.
 
 #[cfg(feature = "cli")]
 pub mod command;

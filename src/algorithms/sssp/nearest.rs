@@ -5,8 +5,8 @@ use crate::algorithms::weights::NEGATIVE_ZERO;
 use crate::model::attributes::{U32Column, U64Column};
 use crate::model::numbers::TOO_FAR;
 
-/// The distance of a vertex that has not been reached, as an integer of 64 bits or in double precision: above those of
-/// all others.
+/// The distance of a vertex that has not been reached, as an integer of 64 bits or in double precision: above all other
+/// distances.
 pub(super) const UNREACHED: u64 = u64::MAX;
 
 /// A distance that does not fit in 64 bits.

@@ -8,10 +8,10 @@
 //!
 //! An edge is *tight* if the distance of its source, extended by its weight in the arithmetic of the run, is the
 //! distance of its destination. The parent of a vertex is the smallest vertex of the store that is nearer and has a
-//! tight edge to it. It has none if its distance is that of all vertices before it: their edges have weight 0, or one
-//! that rounding loses. Such vertices are reached from those of the same distance that have a parent, in as few tight
-//! edges as possible; the parent is the smallest vertex that is one edge closer to these. So parents form a tree, and
-//! depend on nothing but the store: not on devices, threads or buckets.
+//! tight edge to it. There is none if all vertices before it have the same distance: their edges have weight 0, or one
+//! that rounding loses. Such vertices are reached from vertices of the same distance that have a parent, in as few
+//! tight edges as possible; the parent is the smallest vertex that is one edge closer to these. So parents form a tree,
+//! and depend on nothing but the store: not on devices, threads or buckets.
 //!
 //! The distances are final, so every reached vertex has a parent. The offer that set its distance came from a vertex
 //! that was as near as it is now, and settled earlier, or has become nearer since; then it is nearer than the vertex,
@@ -34,7 +34,7 @@ use topostream_formats::huge::zeroed;
 use topostream_formats::page::PageWeights;
 use topostream_formats::{Direction, PageId, Store, Topology};
 
-/// An algorithm whose distances are those of [`Sssp`].
+/// An algorithm with the distances of [`Sssp`].
 pub trait ShortestPaths: Algorithm {
     /// The source, the weights and the arithmetic.
     fn paths(&self) -> &Sssp;
@@ -226,7 +226,7 @@ impl<'a> Search<'a> {
         if missing == 0 {
             return Ok((0, 0));
         }
-        // Vertices with a parent; those that a pass gives one; and those of the pass before.
+        // Vertices with a parent; vertices that get one in a pass; and vertices that got one in the pass before.
         let (settled, found, last) = (Bits::new(vertices), Bits::new(vertices), Bits::new(vertices));
         let (mut pages_read, mut passes) = (0, 0);
         reached.filter(|&vertex| has_parent(vertex)).for_each(|vertex| _ = settled.insert(vertex));

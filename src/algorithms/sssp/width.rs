@@ -23,7 +23,7 @@ const SAMPLED_PAGES: u32 = 8;
 /// which would not agree on one.
 ///
 /// # Errors
-/// As those of reading a page.
+/// Errors from reading a page.
 pub fn usual_width(store: &Store) -> Result<Option<f64>> {
     let manifest = store.manifest();
     let (Some(weights), Some(topology)) = (manifest.weights, store.topology(Direction::Out)) else { return Ok(None) };

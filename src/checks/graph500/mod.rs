@@ -17,7 +17,7 @@
 //!
 //! Pages are read in file order, a few at a time. Memory is a few bits per vertex and a page per thread, so graphs
 //! larger than memory can be checked. Lists are read once; without parents, edges of length 0 may require more passes
-//! ([`check_sssp`]). The rules are those of the benchmark's specification, section "Validation" (graph500.org).
+//! ([`check_sssp`]). The rules are from the benchmark's specification, section "Validation" (graph500.org).
 
 mod pages;
 mod tree;

@@ -23,7 +23,7 @@ const IN_FLIGHT_BYTES: u64 = 64 << 20;
 pub struct Disk {
     /// Bytes a second of one disk.
     pub bytes_per_s: f64,
-    /// Nanoseconds of the read of a chunk, with many in flight, beyond those of its bytes at that rate.
+    /// Nanoseconds that the read of a chunk takes, with many in flight, beyond the time of its bytes at that rate.
     pub request_ns: f64,
     /// Whether reads bypassed the system's page cache.
     pub direct: bool,

@@ -37,7 +37,8 @@ pub fn per_second(ns: f64) -> f64 {
     if ns > 1e9 / FREE { 1e9 / ns } else { FREE }
 }
 
-/// Some work in a time, as a rate per second: at most that of work that takes no measurable time, however much it is.
+/// Some work in a time, as a rate per second: at most the rate of work that takes no measurable time, however much it
+/// is.
 pub fn rate(work: f64, ns: f64) -> f64 {
     (work * per_second(ns)).min(FREE)
 }

@@ -68,7 +68,7 @@ pub fn write_arrow(export: &mut Export<'_>, path: &Path) -> Result<String, Failu
     })
 }
 
-/// The edges for a writer whose errors are those of files; counts them.
+/// The edges for a writer that fails with I/O errors; counts them.
 struct Counted<'a, 'b> {
     export: &'a mut Export<'b>,
     edges: u64,

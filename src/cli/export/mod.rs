@@ -24,7 +24,7 @@ use super::failure::Failure;
 use clap::ValueEnum;
 use std::path::Path;
 
-/// The format of a file of edges, other than those of plain lists (.el, .wel, .txt, .u32, .u64).
+/// The format of a file of edges, other than plain lists (.el, .wel, .txt, .u32, .u64).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     /// Comma-separated values with a header
@@ -96,7 +96,7 @@ pub fn check_file_name(path: &Path) -> Result<(), Failure> {
     Err(Failure::Other(format!("{}: expected a file name with {WRITTEN}, found {found}", path.display())))
 }
 
-/// Checks that the name of a new store, which is a folder, is not that of a file of another kind.
+/// Checks that the name of a new store, which is a folder, is not the name of a file of another kind.
 pub fn check_store_name(path: &Path) -> Result<(), Failure> {
     let Some(extension) = extension_of(path) else { return Ok(()) };
     let (name, extension) = (path.display(), extension.as_str());

@@ -23,7 +23,8 @@ use topostream_formats::durable;
 use topostream_formats::manifest::Ids;
 use topostream_tools::progress::Cancel;
 
-/// A folder for levels. Unless all are written, none is left; and if it was made and stays empty, it is removed on drop.
+/// A folder for levels. Unless all are written, none is left; and if it was made and stays empty, it is removed on
+/// drop.
 pub struct LevelsFolder {
     path: PathBuf,
     format: ResultFormat,

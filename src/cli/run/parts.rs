@@ -1,4 +1,4 @@
-//! Results in parts: each rank writes those of its own vertices to a file in a folder.
+//! Results in parts: each rank writes the results of its own vertices to a file in a folder.
 //!
 //! ```text
 //!  ranks/part-00000-of-00002.parquet
@@ -75,7 +75,7 @@ impl PartsFolder {
     }
 }
 
-/// The vertices of this rank: those of its devices; of a single device, all.
+/// The vertices of this rank: the vertices of its devices, or all vertices with a single device.
 pub fn own_vertices(report: &RunReport, vertices: u64) -> Range<u64> {
     let (rank, _) = place();
     let Some(sharing) = report.sharing.as_ref().filter(|_| !report.ranks.is_empty()) else { return 0..vertices };

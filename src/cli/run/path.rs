@@ -58,7 +58,7 @@ impl ShownPath {
     /// Reads the ids and values on a path.
     ///
     /// # Errors
-    /// Those of reading ids.
+    /// Errors from reading ids.
     pub fn of(path: &Path, run: &dyn Finished, store: &Store) -> Result<Self, Failure> {
         let answers = run.answers();
         let mut ends = store.ids_of(&[path.ends.source, path.ends.target])?.into_iter();

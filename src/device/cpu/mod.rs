@@ -1,9 +1,9 @@
 //! The CPU device: attributes in main memory, and the compiled edge function, on the run's worker threads.
 //!
 //! A job checks a fresh page, then runs the edge function over the lists that the step visits. Pages with many
-//! edges or lists are split into segments of equal work, so that a large last page does not leave cores idle: of a graph
-//! in the order of degrees, the last pages have nothing but empty lists. Segments depend only on the page, not on the
-//! number of threads, and so do results. Vertex phases and moves run on the same
+//! edges or lists are split into segments of equal work, so that a large last page does not leave cores idle: of a
+//! graph in the order of degrees, the last pages have nothing but empty lists. Segments depend only on the page, not on
+//! the number of threads, and so do results. Vertex phases and moves run on the same
 //! threads, after all pages of the superstep.
 //!
 //! | module | contents |

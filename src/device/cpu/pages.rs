@@ -1,5 +1,5 @@
-//! Pages on the worker threads: a page is checked if it is fresh, split into segments if it has many edges or lists, and
-//! processed by the edge function.
+//! Pages on the worker threads: a page is checked if it is fresh, split into segments if it has many edges or lists,
+//! and processed by the edge function.
 //!
 //! ```text
 //!   submit ─▶ page: check ─┬ few edges: its lists ──────────────────────────▶ PageDone
@@ -46,8 +46,8 @@ pub(super) trait Compiled: Algorithm {
     /// Whether the edges of a list may be visited in parts.
     fn divides(&self) -> bool;
 
-    /// Runs the step's edge function over lists; returns the number of their edges. `topology` has the encoding of pages
-    /// and the first vertex of each.
+    /// Runs the step's edge function over lists; returns the number of their edges. `topology` has the encoding of
+    /// pages and the first vertex of each.
     fn run_lists(&self, state: &State, step: &Step, lists: &PageLists<'_>, topology: (Encoding, &[u32])) -> u64;
 }
 

@@ -16,8 +16,8 @@ use topostream_formats::buffer::{ALIGNMENT, SharedMemory};
 ///  piece 0 │ piece 1 │ … │ abandoned │ announcements of piece 0, of piece 1, …
 /// ```
 ///
-/// A device [announces](Self::announce) a piece when it has been written, and others [wait](Received) for the pieces that
-/// they read. The counters for that are in the same memory, behind the pieces.
+/// A device [announces](Self::announce) a piece when it has been written, and others [wait](Received) for the pieces
+/// that they read. The counters for that are in the same memory, behind the pieces.
 #[derive(Debug)]
 pub struct ExchangeMemory {
     memory: Arc<SharedMemory>,
@@ -25,7 +25,7 @@ pub struct ExchangeMemory {
     piece_bytes: u64,
 }
 
-/// The counters before those of pieces: whether a device has failed.
+/// The counters before the counters of pieces: whether a device has failed.
 const ABANDONED: u64 = 0;
 const COUNTERS: u64 = 1;
 
@@ -46,8 +46,8 @@ impl Wait {
         Self { spin, since: Instant::now() }
     }
 
-    /// Passes the time until the next look, if the last one has found nothing new. False if a device has failed: the run
-    /// ends with its error.
+    /// Passes the time until the next look, if the last one has found nothing new. False if a device has failed: the
+    /// run ends with its error.
     pub fn goes_on(&mut self, memory: &ExchangeMemory, found: bool) -> bool {
         if found {
             self.since = Instant::now();
@@ -68,8 +68,8 @@ impl Wait {
     }
 }
 
-/// What a device has read: for each offset in the exchange memory, how many of the announcements. A device reads all that
-/// is announced of a piece, each time before it is announced again.
+/// What a device has read: for each offset in the exchange memory, how many of the announcements. A device reads all
+/// that is announced of a piece, each time before it is announced again.
 #[derive(Debug, Default)]
 pub struct Received(HashMap<u64, u64>);
 

@@ -8,9 +8,9 @@
 //!
 //! In an [exchange](Moves) every device puts values or messages, each in a piece of the memory, and announces a piece
 //! when it has been written. A device takes what others put as they announce it, so that sending and receiving overlap:
-//! while a GPU's copy engine puts, its kernels take. A superstep has two exchanges: one before its vertex phase (sums and
-//! the like are reduced) or census (messages of a traversal), and one after the vertex phase (values are gathered). The
-//! team's schedule decides which moves these are; a device only executes them.
+//! while a GPU's copy engine puts, its kernels take. A superstep has two exchanges: one before its vertex phase (sums
+//! and the like are reduced) or census (messages of a traversal), and one after the vertex phase (values are gathered).
+//! The team's schedule decides which moves these are; a device only executes them.
 //!
 //! There is no portable way to copy directly between devices. Two adapters of one host read and write main memory at
 //! full speed at the same time (docs/benchmarks.md), so nothing is lost by going through it.
@@ -43,9 +43,9 @@ pub const DENSE_BYTES_MIN: u64 = 512 << 10;
 pub const DENSE_PIECES: u64 = 16;
 
 /// The values of an attribute, of the vertices of a range that are in a list, ascending and without gaps: one word of 4
-/// bytes for each `u32` or `f32`, two words for each fixed-point sum (low word first). Bits are the words of 32 vertices
-/// that the range touches, from word `vertices.start / 32` on; only the bits of the range count. Lists that do not
-/// contain all vertices are for attributes of one word a vertex.
+/// bytes for each `u32` or `f32`, two words for each fixed-point sum (low word first). Bits are the words of 32
+/// vertices that the range touches, from word `vertices.start / 32` on; only the bits of the range count. Lists that do
+/// not contain all vertices are for attributes of one word a vertex.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Values {
     /// The attribute, by its place in the declaration.
@@ -160,9 +160,10 @@ impl Move {
 /// The moves of a device in an exchange, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moves {
-    /// Those that write to the exchange memory, and set to zero what they have sent. Each writes to a piece of its own.
+    /// The moves that write to the exchange memory, and set to zero what they have sent. Each writes to a piece of its
+    /// own.
     pub put: Vec<Move>,
-    /// Those that read what others put.
+    /// The moves that read what others put.
     pub take: Vec<Move>,
 }
 
@@ -191,7 +192,7 @@ pub fn listed_role(declaration: &Declaration, sharded: bool) -> Option<Role> {
     declaration.attributes.iter().any(|attribute| is_listed(attribute, Some(role))).then_some(role)
 }
 
-/// Returns whether an attribute's values are sent by list, if those of `role` are.
+/// Returns whether an attribute's values are sent by list, if values of attributes of `role` are.
 pub fn is_listed(attribute: &Attribute, role: Option<Role>) -> bool {
     role == Some(attribute.role) && matches!(attribute.of, AttributeType::U32 | AttributeType::F32)
 }

@@ -111,7 +111,7 @@ impl Compute {
     /// Writes to the start of a buffer.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn write(&self, memory: &Memory, bytes: &[u8]) -> Result<()> {
         for (number, piece) in bytes.chunks(PIECE_BYTES as usize).enumerate() {
             self.gpu.queue().write_buffer(&memory.0, number as u64 * PIECE_BYTES, piece);
@@ -154,7 +154,7 @@ impl Compute {
     /// Binds the buffers of a kernel, which are found by name.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn bind<'a>(&self, kernel: &Arc<Kernel>, find: impl Fn(&str) -> &'a Memory) -> Result<Bound> {
         let buffers: Vec<&Memory> = kernel.names(0).map(find).collect();
         let entries: Vec<_> = buffers.iter().map(|memory| memory.0.as_entire_binding()).collect();
@@ -178,7 +178,7 @@ impl Compute {
     /// This many uniforms of some bytes for a kernel, and others with one uniform.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn uniforms(&self, kernel: &Kernel, count: usize, bytes: u64) -> Result<Uniforms> {
         // The largest alignment that a device may ask for.
         let stride = bytes.next_multiple_of(256);
@@ -206,7 +206,7 @@ impl Compute {
     /// Submits commands, which run in order.
     ///
     /// # Errors
-    /// Those of the device so far.
+    /// Errors of the device so far.
     pub fn submit(&self, commands: &[Command], uniforms: &Uniforms) -> Result<()> {
         self.gpu.queue().submit([self.encoded(commands, uniforms).finish()]);
         Ok(self.gpu.poll()?)
@@ -215,7 +215,7 @@ impl Compute {
     /// Submits commands, waits for them, and reads bytes of a buffer, from a word on.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn submit_and_read(
         &self,
         commands: &[Command],
@@ -232,7 +232,7 @@ impl Compute {
     /// A buffer to read so many bytes.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn readback(&self, bytes: u64) -> Result<Readback> {
         Ok(Readback(self.gpu.buffer("readback", bytes.next_multiple_of(8), READBACK)?))
     }
@@ -240,7 +240,7 @@ impl Compute {
     /// Reads the first words of a buffer.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn read(&self, memory: &Memory, count: u64) -> Result<Vec<u32>> {
         let mut words = Vec::with_capacity(count as usize);
         let piece_bytes = PIECE_BYTES.min(4 * count).next_multiple_of(8);

@@ -337,7 +337,7 @@ impl Member for GpuDevice {
     }
 
     fn end_exchange(&mut self) -> Result<()> {
-        // That of the end of a superstep needs no wait: the driver takes before it handles another message.
+        // The exchange at the end of a superstep needs no wait: the driver takes before it handles another message.
         let answer = self.exchange.take();
         answer.map_or(Ok(()), |answer| self.wait(&answer)?)
     }

@@ -175,7 +175,7 @@ impl Kernel {
     /// Makes a module a pipeline, without wgpu's checks if its text is trusted.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn new(gpu: &Gpu, label: &str, module: &compose::Module, trusted: bool) -> Result<Self> {
         let groups = module.bindings.iter().map(|binding| binding.group + 1).max().unwrap_or(0);
         let layouts: Vec<_> = (0..groups).map(|group| layout(gpu, label, &module.bindings, group)).collect();

@@ -74,7 +74,7 @@ impl AttributeType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Written and read at random. If several devices share a run, the value read for another device's vertex may be
-    /// that of the end of the last superstep.
+    /// the value at the end of the last superstep.
     Writable,
     /// Written at random, and read only by vertex phases, answers and the operations that write it.
     Accumulated,
@@ -145,8 +145,8 @@ pub struct Attribute {
     pub merge: Merge,
     /// Its initial value.
     pub initial: Initial,
-    /// Its place in a row of [`LANES`] attributes, declared one after the other, whose values of a vertex CPUs keep side
-    /// by side: an edge that reads all of them then waits for one line of memory. For [`AttributeType::U32`] only.
+    /// Its place in a row of [`LANES`] attributes, declared one after the other, whose values of a vertex CPUs keep
+    /// side by side: an edge that reads all of them then waits for one line of memory. For [`AttributeType::U32`] only.
     pub lane: Option<u8>,
 }
 

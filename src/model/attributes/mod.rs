@@ -109,7 +109,7 @@ impl Attributes {
         }
     }
 
-    /// Sets one value by its bits, of a 64-bit integer by those of both halves; if another device is the owner, as if
+    /// Sets one value by its bits, of a 64-bit integer by the bits of each half; if another device is the owner, as if
     /// it had sent the value.
     pub(crate) fn set_bits(&self, place: usize, vertex: u32, bits: u32) {
         self.0[place].set_bits(vertex, bits);

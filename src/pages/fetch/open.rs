@@ -25,8 +25,8 @@ impl OpenFile {
     }
 }
 
-/// Threads that read from one stripe, each with one read at a time. They sleep in the kernel, so more threads than cores
-/// are useful.
+/// Threads that read from one stripe, each with one read at a time. They sleep in the kernel, so more threads than
+/// cores are useful.
 pub(super) const THREADS: usize = 16;
 /// How often a file is opened. Windows serves one read of an open file at a time, other systems any number.
 const HANDLES: usize = if cfg!(windows) { THREADS } else { 1 };
@@ -143,7 +143,8 @@ impl PageFiles {
     }
 
     /// Returns the reads that fill a frame with a page: one, or two with weights. If only some chunks of the page are
-    /// needed, there is one read for each run of adjacent chunks. Packed weights are read into the last bytes of the frame.
+    /// needed, there is one read for each run of adjacent chunks. Packed weights are read into the last bytes of the
+    /// frame.
     pub(super) fn ranges(&self, page: PageRef, parts: Parts) -> Vec<FileRange> {
         let of = self.of(page);
         debug_assert_eq!(page.stripe(self.stripes), self.stripe);

@@ -1,8 +1,8 @@
 //! Supersteps of a traversal that GPUs run together while all of their pages are in device memory. The team starts a
 //! superstep on all devices, which exchange their messages by themselves, and adds up what they have counted.
 //!
-//! GPUs of several ranks run them, too, if all ranks are on one machine: each rank's team starts those of its own, and
-//! ranks gather what the decisions depend on.
+//! GPUs of several ranks run them, too, if all ranks are on one machine: each rank's team starts them on its own GPUs,
+//! and ranks gather what the decisions depend on.
 
 use super::Team;
 use crate::cluster::Wish;

@@ -35,13 +35,14 @@ use std::time::Instant;
 use topostream_formats::{Error as StoreError, PageId};
 
 impl Team {
-    /// Returns the records of all devices, given those of the members.
+    /// Returns the records of all devices, given the members' records.
     pub(super) fn of_all_devices<T: Pod>(&self, own: Vec<T>) -> Result<Vec<T>> {
         let Some(cluster) = &self.cluster else { return Ok(own) };
         Ok(cluster.gather(&own)?.into_iter().flatten().collect())
     }
 
-    /// As [`of_all_devices`](Self::of_all_devices), at the end of a superstep, when ranks also learn what the others want.
+    /// As [`of_all_devices`](Self::of_all_devices), at the end of a superstep, when ranks also learn what the others
+    /// want.
     pub(super) fn ended(&self, own: Vec<Ended>) -> Result<Vec<Ended>> {
         let all = self.of_all_devices(own)?;
         if let Some(cluster) = &self.cluster {
@@ -157,7 +158,7 @@ impl Team {
         Ok(())
     }
 
-    /// Completes the values of all vertices at the end of a run: every rank sends those of its own vertices to all
+    /// Completes the values of all vertices at the end of a run: every rank sends the values of its own vertices to all
     /// others.
     pub(super) fn share_values(&self, state: &State) -> Result<()> {
         let Some(cluster) = &self.cluster else { return Ok(()) };
@@ -190,7 +191,7 @@ impl Team {
         self.share(cluster, state, &kinds, &ranges)
     }
 
-    /// Sends the values of this rank's range to all others, and receives those of theirs.
+    /// Sends the values of this rank's range to all others, and receives the values of their ranges.
     fn share(&self, cluster: &Cluster, state: &State, kinds: &[Kind], owned: &[Range<u64>]) -> Result<()> {
         let longest = owned.iter().map(|own| own.end - own.start).max().unwrap_or(0);
         // A value takes two words at most, and the words of bits may begin before the range.

@@ -8,11 +8,11 @@
 //!  /proc/self/limits  address space (ulimit -v), data (ulimit -d)     hard: beyond it allocations fail
 //! ```
 //!
-//! In a memory cgroup everything that the process touches counts: its own pages, those of files that it maps or reads,
-//! locked pages, and some kernel memory (page tables, rings of asynchronous reads). Clean pages of files are
-//! dropped when the group is full, so they do not count as used here; files in a tmpfs do.
+//! In a memory cgroup everything that the process touches counts: its own pages, pages of files that it maps or reads,
+//! locked pages, and some kernel memory (page tables, rings of asynchronous reads). Clean pages of files are dropped
+//! when the group is full, so they do not count as used here; files in a tmpfs do.
 //!
-//! Windows and macOS tell the machine's memory by a call, and have none of these files; limits of job objects are not
+//! Windows and macOS report the machine's memory by a call, and have none of these files; limits of job objects are not
 //! read.
 //!
 //! Existing crates do not fit: those that are maintained (`sysinfo`) collect the state of a whole machine,

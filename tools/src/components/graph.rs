@@ -52,8 +52,8 @@ macro_rules! of_places {
 }
 
 impl Graph {
-    /// No vertices: with places for as many ids, from 0 on, as half of the memory has room for. The system provides
-    /// the memory of those that occur.
+    /// No vertices: with places for as many ids, from 0 on, as half of the memory has room for. The system provides the
+    /// memory of ids that occur.
     pub fn new(forests: usize, room_bytes: u64) -> Result<Self> {
         let each = 4 * forests as u64 + DIRECT_BYTES;
         let mut span = (room_bytes / 2 / each).clamp(64, VERTICES_MAX) / 64 * 64;

@@ -10,7 +10,7 @@
 //! smallest id, so that the answer depends neither on the order of the edges nor on threads.
 //!
 //! With thresholds, an edge is linked in the forest of the largest threshold that it meets. At the end each forest is
-//! linked into that of the next smaller threshold: as if every edge had been linked in all of them.
+//! linked into the forest of the next smaller threshold: as if every edge had been linked in all of them.
 
 mod graph;
 mod places;
@@ -43,7 +43,7 @@ pub struct Linker {
 struct Ends {
     /// The first of a range, and its number.
     range: Option<(u64, u64)>,
-    /// Whether they are those that the source has declared.
+    /// Whether the source has declared its vertices.
     declared: bool,
 }
 
@@ -70,8 +70,8 @@ impl Linker {
     /// source.
     ///
     /// # Errors
-    /// Those of the source; [`Error::Memory`], [`Error::Allocation`] or [`Error::Limit`] for more ids than there is room
-    /// for; [`Error::Invalid`] if thresholds need weights; [`Error::Interrupted`].
+    /// Errors of the source; [`Error::Memory`], [`Error::Allocation`] or [`Error::Limit`] for more ids than there is
+    /// room for; [`Error::Invalid`] if thresholds need weights; [`Error::Interrupted`].
     pub fn link(&mut self, source: &mut dyn EdgeSource, progress: &dyn Progress, cancel: &Cancel) -> Result<()> {
         if self.thresholds.is_empty() {
             return self.link_all(source, |_| Some(0), progress, cancel);
@@ -89,7 +89,7 @@ impl Linker {
     /// smaller ones. They do not count as edges.
     ///
     /// # Errors
-    /// Those of [`link`](Self::link).
+    /// The errors of [`link`](Self::link).
     pub fn link_labels(
         &mut self,
         labels: &mut dyn EdgeSource,

@@ -150,7 +150,7 @@ impl Places for Direct {
 /// Any ids: open addressing with linear probing, under a key of its own for each run, so that no input can be made of
 /// ids that collide.
 pub(super) struct Hashed {
-    /// An id's successor; 0 where the slot is free. The last slot is that of the largest id, which has no successor.
+    /// An id's successor; 0 where the slot is free. The last slot is for the largest id, which has no successor.
     keys: Vec<AtomicU64>,
     seed: u64,
     /// By slot, once they are sorted.

@@ -40,8 +40,8 @@ struct Making<'a> {
 }
 
 impl Making<'_> {
-    /// The lists of sorted records, of which the first may continue that of the record before. Also returns the number
-    /// of duplicates, which are dropped if edges are to be unique.
+    /// The lists of sorted records, of which the first may continue the list of the record before. Also returns the
+    /// number of duplicates, which are dropped if edges are to be unique.
     fn lists<R: Record>(self, records: &[R], before: Option<R>) -> (SharedLists, u64) {
         let Self { naming, unique, parameters } = self;
         let ends = |record: &R| (record.parts().0, record.parts().1);

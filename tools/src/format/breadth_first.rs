@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  edges ─▶ neighbours of each vertex, out and in, ascending ─▶ a queue: the vertex of the highest degree, its
-//!           neighbours, theirs, … ─▶ the next component: that of the smallest id ─▶ … ─▶ vertices without edges
+//!           neighbours, theirs, … ─▶ the next component: the one of the smallest id ─▶ … ─▶ vertices without edges
 //! ```
 //!
 //! The lists of all vertices are in memory. The order depends on the edges alone, not on theirs.

@@ -28,7 +28,7 @@ struct Group {
     count: u64,
     /// The sortable bits of the weight, unless it is a sum of several.
     weight: u64,
-    /// The sum of weights that are integers, and of those that are not.
+    /// The sum of weights that are integers, and the sum of other weights.
     whole: u128,
     real: f64,
 }
@@ -157,7 +157,7 @@ fn fold<R: Record>(records: &mut Vec<R>, folding: &mut Folding) -> std::result::
 /// Records in memory that are combined.
 enum Folded<K, R> {
     Done(Vec<R>),
-    /// Those that leave no room for records of another type: they go to disk.
+    /// Records that leave no room for records of another type: they go to disk.
     NoRoom(Vec<K>),
 }
 

@@ -8,7 +8,7 @@
 //!
 //! There are no phases: a thread sorts the next bucket of a complete range unless the packer is too far behind, and
 //! otherwise makes edges of the range after it as long as blocks are free. A range fits in the blocks, and sorting
-//! frees those of the range before, so threads never wait for each other in a circle.
+//! frees the blocks of the range before, so threads never wait for each other in a circle.
 
 use super::blocks::{Block, RecordLayout};
 use super::ranges::Ranges;
@@ -50,10 +50,10 @@ pub trait Input: Sync {
     /// The number of parts of a range.
     fn parts(&self, range: usize) -> u64;
 
-    /// Replaces `edges` with those of a part whose sources are in the range.
+    /// Replaces `edges` with the edges of a part whose sources are in the range.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors from reading.
     fn part(&self, range: usize, number: u64, edges: &mut Edges) -> Result<()>;
 }
 
@@ -128,7 +128,7 @@ impl Work<'_> {
     /// Sorts everything, in blocks that are parts of `memory`, and passes the lists of each bucket in order.
     ///
     /// # Errors
-    /// Those of the input and of `take`; [`Error::Threads`], [`Error::Interrupted`].
+    /// Errors of the input and of `take`; [`Error::Threads`], [`Error::Interrupted`].
     pub fn run<R: Record>(&self, memory: &mut [u8], take: &mut dyn FnMut(&Lists) -> Result<()>) -> Result<()> {
         let mut free: Vec<&mut [u8]> = memory.chunks_exact_mut(self.block_bytes).collect();
         free.reverse();

@@ -41,7 +41,7 @@ pub struct Ingested<R> {
     pub rounding: Rounding,
     /// Whether edges were mirrored although the input lists each of them at both ends.
     pub doubled: bool,
-    /// Whether the edges are those of the input, in memory, and their union with their reverses is still to be taken.
+    /// Whether the edges are in memory as in the input, and their union with their reverses is still to be taken.
     pub once: bool,
 }
 

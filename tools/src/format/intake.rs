@@ -47,7 +47,7 @@ pub enum Way {
     AsTheyAre,
     /// The edge and its reverse.
     Mirrored,
-    /// That from the smaller to the larger vertex.
+    /// The edge from the smaller to the larger vertex.
     Union,
 }
 
@@ -102,7 +102,7 @@ impl<R: Record> Intake<R> {
     }
 
     /// Edges as they are in one sorter, which only collects, as long as they fit in its memory; otherwise their union
-    /// with their reverses, in that of another.
+    /// with their reverses, in another sorter.
     pub fn once(sorter: Sorter<R>, both: Sorter<R>) -> Self {
         Self::Once { sorter: sorter.unsorted(), both }
     }
@@ -125,7 +125,7 @@ impl<R: Record> Intake<R> {
     /// Moves edges that are kept as they are to a union.
     ///
     /// # Errors
-    /// Those of the sorters.
+    /// Errors of the sorters.
     pub fn unite(&mut self) -> Result<()> {
         let Self::Once { sorter, both } = self else { return Ok(()) };
         let (sorter, both) = (std::mem::replace(sorter, both.renewed()), both.renewed());
@@ -139,7 +139,7 @@ impl<R: Record> Intake<R> {
     /// The union of edges and their reverses, in the memory of `both` and of the edges.
     ///
     /// # Errors
-    /// Those of the sorters.
+    /// Errors of the sorters.
     pub fn union_of(edges: Vec<R>, both: Sorter<R>) -> Result<Self> {
         let (mut union, mut batch) = (Self::union(both), Batch::default());
         drain_from_end(edges, |edges| {
@@ -164,7 +164,7 @@ impl<R: Record> Intake<R> {
     /// Adds edges of the input.
     ///
     /// # Errors
-    /// Those of [`Sorter::extend`].
+    /// The errors of [`Sorter::extend`].
     pub fn extend(&mut self, batch: &Batch<R>) -> Result<()> {
         match self {
             Self::Plain { sorter, .. } | Self::Once { sorter, .. } => sorter.extend(&batch.edges),
@@ -189,7 +189,7 @@ impl<R: Record> Intake<R> {
     /// Takes the edges of the input so far, in any order, each once: reverses that were added are left out.
     ///
     /// # Errors
-    /// Those of the sorters and of `take`.
+    /// Errors of the sorters and of `take`.
     pub fn drain(&mut self, mut take: impl FnMut(u32, u32, u64) -> Result<()>) -> Result<()> {
         let each = |sorter: &mut Sorter<R>, take: &mut dyn FnMut(u32, u32, u64) -> Result<()>| {
             let renewed = sorter.renewed();
@@ -218,7 +218,7 @@ impl<R: Record> Intake<R> {
     /// are.
     ///
     /// # Errors
-    /// Those of the sorters.
+    /// Errors of the sorters.
     pub fn finish(self) -> Result<(Collected<R>, u64)> {
         match self {
             Self::Plain { sorter, .. } | Self::Once { sorter, .. } => Ok((sorter.finish()?, 0)),
@@ -242,7 +242,7 @@ const DRAINED_RECORDS: usize = 1 << 16;
 /// Passes all records, the last ones first, and gives back their memory on the way.
 ///
 /// # Errors
-/// Those of `take`.
+/// The errors of `take`.
 pub fn drain_from_end<R: Record>(mut records: Vec<R>, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
     let step = (records.len() / 32).max(DRAINED_RECORDS);
     while !records.is_empty() {

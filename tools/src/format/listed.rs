@@ -31,7 +31,7 @@ pub fn open(options: &FormatOptions) -> Result<Option<VertexList>> {
 /// Numbers the vertices in the order of a file of original ids. Vertices that it does not list follow in natural order.
 ///
 /// # Errors
-/// With the place in the file, if an id is listed twice or is not that of a vertex; those of reading the file.
+/// With the place in the file, if an id is listed twice or no vertex has it; errors from reading the file.
 pub fn number(
     list: &mut VertexList,
     naming: &Naming,

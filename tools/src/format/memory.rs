@@ -299,7 +299,7 @@ fn look(source: &mut dyn EdgeSource, options: &FormatOptions) -> (Known, u64) {
     (Known { vertices, map_bytes, listed: true, records }, id_map::collecting_bytes(vertices, least, largest))
 }
 
-/// The number of edges of a source, by the bytes of those that were read.
+/// The number of edges of a source, by the bytes of the edges that were read.
 fn whole(source: &dyn EdgeSource, seen: u64) -> u64 {
     let Some(bytes) = source.info().bytes.filter(|_| source.info().edges.is_none()) else {
         return source.info().edges.unwrap_or(0);

@@ -89,7 +89,7 @@ pub fn format(
 /// Makes a store in `path` whose original ids are names: the source has their numbers in a dictionary for ids.
 ///
 /// # Errors
-/// Those of [`format()`].
+/// The errors of [`format()`].
 pub fn format_names(
     open: &mut OpenSource<'_>,
     names: &Dictionary,
@@ -120,7 +120,7 @@ pub fn format_names(
 /// Makes a store in `path` with the names of another store: the source has the numbers of its vertices for ids.
 ///
 /// # Errors
-/// Those of [`format()`].
+/// The errors of [`format()`].
 pub fn format_with_names_of(
     open: &mut OpenSource<'_>,
     names: &StoredNames,
@@ -167,8 +167,8 @@ fn format_with(
     Ok(report)
 }
 
-/// Memory in addition to that of the stages, in bytes: for a sample, or for reading the order, which may need more if
-/// it is compressed.
+/// Memory in addition to the memory of the stages, in bytes: for a sample, or for reading the order, which may need
+/// more if it is compressed.
 fn reserved_bytes(options: &FormatOptions) -> u64 {
     match options.order_from {
         Some(OrderFrom::File(_)) => listed::READING_BYTES,
@@ -223,7 +223,7 @@ fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     options.layout.weights = info.weights.filter(|_| options.keep_weights);
     // Once they are combined, no edge is repeated.
     options.remove_duplicates |= options.repeated.is_some();
-    // The out-lists of an undirected graph serve as its in-lists, but not those of one of several parts.
+    // The out-lists of an undirected graph serve as its in-lists, but not the out-lists of one of several parts.
     options.in_edges &= info.directed && !options.symmetrize || options.part.is_some() && options.shards > 1;
     if let Encoding::Packed { edges_max, step, .. } = &mut options.layout.encoding {
         // Without repeated edges, lists ascend strictly.

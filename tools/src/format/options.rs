@@ -38,7 +38,7 @@ pub enum OrderFrom {
 /// Merges edges with the same ends: the sum, smallest, largest or first of their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeated {
-    /// The sum of all weights. Those of `f32` and `f64` are added in `f64`, from the smallest to the largest; a sum
+    /// The sum of all weights. Weights of `f32` and `f64` are added in `f64`, from the smallest to the largest; a sum
     /// that the type of the weights does not hold is an error.
     Sum,
     /// The smallest weight.
@@ -93,8 +93,8 @@ pub struct FormatOptions {
     pub balance: Balance,
     /// The weight of each shard, in any unit: machines and devices differ. Empty for equal ones.
     pub shard_weights: Vec<f64>,
-    /// Make only this part, from 0, as `split` makes it of the store in shards. In-lists are then those of the part's
-    /// vertices, for undirected graphs too.
+    /// Make only this part, from 0, as `split` makes it of the store in shards. In-lists are then the lists of the
+    /// part's vertices, for undirected graphs too.
     pub part: Option<u32>,
     /// Whether to [make mirrors](crate::mirrors::make_mirrors) of the store, once it is complete.
     pub mirrors: bool,

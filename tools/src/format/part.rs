@@ -1,4 +1,4 @@
-//! A part of a graph, straight from its edges: all of them are sorted, and those of one part are written.
+//! A part of a graph, straight from its edges: all edges are sorted, and the edges of one part are written.
 //!
 //! ```text
 //!  edges (by source, dest) ─▶ Histogram ─▶ ends ─▶ all edges ─┬─ degrees, hash of the whole graph
@@ -15,7 +15,8 @@ use topostream_formats::part::{EdgesHash, PartManifest, WholeFigures, tag_of};
 use topostream_formats::write::Layout;
 use topostream_formats::{Result, SourceInfo, WeightType};
 
-/// The tag of a store. That of a part follows from that of the whole, which may have other stripes on other machines.
+/// The tag of a store. The tag of a part follows from the tag of the whole, which may have other stripes on other
+/// machines.
 pub fn tag(info: &SourceInfo, options: &FormatOptions) -> u32 {
     let FormatOptions { shards, shard_weights, part, layout, .. } = options;
     let mut shards = if *shards > 1 { format!(" {shards} shards") } else { String::new() };
@@ -71,7 +72,7 @@ impl<R: Record> Formatter<'_, R> {
         Ok(MadePart { out, part, edges })
     }
 
-    /// The destinations of the edges that are kept: those of the part, or all.
+    /// The destinations of the edges that are kept: the destinations of the part, or all.
     pub(super) fn destinations(&self, part: Option<&PartManifest>) -> Range<u64> {
         part.map_or(0..self.naming.vertices(), PartManifest::own)
     }

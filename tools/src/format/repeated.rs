@@ -6,7 +6,7 @@ use topostream_formats::{Error, Result};
 /// Bits of a weight below the place of its edge in the input.
 const WEIGHT_BITS: u32 = 32;
 
-/// Whether edges are combined in a pass of their own: the smallest weight is that of the first of sorted duplicates.
+/// Whether edges are combined in a pass of their own: the smallest weight belongs to the first of sorted duplicates.
 pub fn is_needed(options: &FormatOptions) -> bool {
     !matches!(options.repeated, None | Some(Repeated::Min))
 }

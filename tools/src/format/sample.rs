@@ -6,8 +6,8 @@
 //!                                                                                       └─ groups ──▶ bytes
 //! ```
 //!
-//! Both sizes are those of the same lists, so that the choice of lists cancels out. Lists of one cluster stay together:
-//! blocks have gaps of several lists, and in files with locality those of neighbours have similar gaps. The choice
+//! Both sizes are of the same lists, so that the choice of lists cancels out. Lists of one cluster stay together:
+//! blocks have gaps of several lists, and in files with locality lists of neighbours have similar gaps. The choice
 //! depends on the edges only: not on their order, the budget or the number of threads.
 
 use super::options::{FormatOptions, OrderFrom};
@@ -62,7 +62,7 @@ impl Sample {
         Self { hash_max, clusters, edges: Vec::with_capacity(sum as usize) }
     }
 
-    /// Whether edges of a source may be chosen: false for most of those that are not.
+    /// Whether edges of a source may be chosen: false for most sources that are not chosen.
     pub fn filter(&self) -> impl Fn(u32) -> bool + Sync + use<> {
         let hash_max = self.hash_max;
         move |source| hash((source / CLUSTER_SLOTS as u32).into()) <= hash_max

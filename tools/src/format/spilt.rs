@@ -62,7 +62,8 @@ struct Open {
 }
 
 impl Spilt {
-    /// Writes all edges of an input of a single range into files in `folder`. `advance` is told of edges that are done.
+    /// Writes all edges of an input of a single range into files in `folder`. `advance` is called with numbers of edges
+    /// that are done.
     ///
     /// # Errors
     /// [`Error::Io`]; the errors of `advance`.

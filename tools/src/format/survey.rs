@@ -81,7 +81,7 @@ fn hash(id: u64) -> u64 {
     (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9)
 }
 
-/// The hash of a pair, in any order, from those of its ids.
+/// The hash of a pair, in any order, from the hashes of its ids.
 #[inline]
 fn hash_of_both(one: u64, other: u64) -> u64 {
     let sum = one.wrapping_add(other);

@@ -25,7 +25,7 @@ pub struct Rules<'a> {
     pub halvings: Halvings,
     /// If ids have to be looked up.
     pub map: Option<&'a IdMap>,
-    /// If they do not, and the space is of those that occur.
+    /// If ids need no look-up, and the space is of the ids that occur.
     pub collector: &'a IdCollector,
 }
 

@@ -75,7 +75,7 @@ impl Tally {
 /// how many edges of the source are done.
 ///
 /// # Errors
-/// Those of `advance`, and of `each`.
+/// The errors of `advance`, and of `each`.
 pub fn for_each_part<T: Send>(
     parts: &dyn EdgeParts,
     stride: u64,
@@ -104,7 +104,7 @@ pub fn for_each_part<T: Send>(
 /// Counts the edges of each `stride`th part, as if the others were like them.
 ///
 /// # Errors
-/// Those of `advance`.
+/// The errors of `advance`.
 pub fn by_steps(
     parts: &dyn EdgeParts,
     vertices: u64,
@@ -156,7 +156,7 @@ fn thread_bytes(buffer: usize) -> u64 {
 /// possible.
 ///
 /// # Errors
-/// Those of `advance`.
+/// The errors of `advance`.
 pub fn degrees(
     parts: &dyn EdgeParts,
     vertices: u64,

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!  ┌───┬───┬───┐     cells at least as wide as the radius; vertices are numbered cell by cell
-//!  │   │ v·│·  │     v has edges with later vertices of its cell, and with those of the
+//!  │   │ v·│·  │     v has edges with later vertices of its cell, and with vertices of the
 //!  ├───┼───┼───┤     next cells: right, and below on the left, in the middle, on the right
 //!  │  ·│·  │  ·│
 //!  └───┴───┴───┘
@@ -237,7 +237,7 @@ impl Points {
         x * x + y * y <= self.near
     }
 
-    /// A cell and those that come after it and touch it, each with whether it is the cell itself.
+    /// A cell and the cells that come after it and touch it, each with whether it is the cell itself.
     #[inline]
     fn next_to(&self, cell: u64) -> impl Iterator<Item = (u64, bool)> {
         let (x, side) = (cell % self.side, self.side);

@@ -42,7 +42,7 @@ pub use weights::RandomWeights;
 
 use topostream_formats::{Error, Result};
 
-/// The maximum number of vertices: ids fit in 32 bits, as those of stores do.
+/// The maximum number of vertices: ids fit in 32 bits, as in stores.
 const MAX_VERTICES: u64 = 1 << 32;
 
 /// Refuses a probability that is not a number from 0 to 1.

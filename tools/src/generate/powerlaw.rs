@@ -1,5 +1,5 @@
-//! Graphs whose out-degrees follow a power law: each is drawn from a truncated zeta distribution, and each dest from all
-//! vertices. AsynGraph's table 3 has such graphs of ten million vertices, made as PowerGraph makes them.
+//! Graphs whose out-degrees follow a power law: each is drawn from a truncated zeta distribution, and each dest from
+//! all vertices. AsynGraph's table 3 has such graphs of ten million vertices, made as PowerGraph makes them.
 
 use topostream_formats::edge::EdgeParts;
 use topostream_formats::text::plural;
@@ -38,7 +38,7 @@ pub struct PowerLaw {
 }
 
 impl PowerLaw {
-    /// The largest out-degree if none is chosen: that of PowerGraph's generator.
+    /// The largest out-degree if none is chosen, as in PowerGraph's generator.
     pub const DEGREE_MAX: u64 = 100_000;
 
     /// Returns the stream of this graph's edges. Draws all degrees first.
@@ -198,8 +198,8 @@ fn chances(alpha: f64, degree_max: u64) -> Vec<u64> {
     sums.into_iter().map(|chance| (chance / sum * 2f64.powi(64)) as u64).collect()
 }
 
-/// A power, by multiplications and square roots, which have the same bits on every machine; those of a system's library
-/// of mathematics have not.
+/// A power, by multiplications and square roots, which have the same bits on every machine; results of a system's
+/// mathematics library do not.
 fn power(base: f64, exponent: f64) -> f64 {
     let whole = exponent.floor();
     let (mut product, mut root, mut rest) = (1.0, base, exponent - whole);

@@ -3,8 +3,8 @@
 //! The adjacency matrix is divided into four quadrants, one of which is chosen with probabilities a, b, c, d, and so on
 //! recursively, `scale` times; the result is one edge. Edges are independent, so self-loops and repeated edges occur.
 //!
-//! Where the number of vertices is no power of two, an entry of the matrix of the next one is scaled down: quadrants are
-//! halves at every level, up to one vertex.
+//! Where the number of vertices is no power of two, an entry of the matrix of the next one is scaled down: quadrants
+//! are halves at every level, up to one vertex.
 
 use topostream_formats::edge::EdgeParts;
 use topostream_formats::text::counted;
@@ -39,7 +39,7 @@ pub struct Rmat {
     pub edge_factor: u64,
     /// The number of vertices, if it is not 2^`scale` but less.
     pub vertices: Option<u64>,
-    /// The number of edges, if it is not `edge_factor` times that of vertices.
+    /// The number of edges, if it is not `edge_factor` times the number of vertices.
     pub edges: Option<u64>,
     /// Probability of the quadrant where both ends have a 0 bit.
     pub a: f64,

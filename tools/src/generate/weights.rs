@@ -100,7 +100,8 @@ impl Weights {
         self.range.map_or_else(String::new, |range| format!(", {range}"))
     }
 
-    /// Replaces the contents of `weights` with those of the edges with these numbers; with nothing without weights.
+    /// Replaces the contents of `weights` with the weights of the edges with these numbers; with nothing without
+    /// weights.
     pub(super) fn fill(&self, numbers: Range<u64>, weights: &mut Vec<u32>) {
         weights.clear();
         if let Some(range) = self.range {

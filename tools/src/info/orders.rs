@@ -52,7 +52,7 @@ pub struct OrderSizes {
 /// is directed and has no in-lists, for graphs that are too large, and if the system refuses threads.
 ///
 /// # Errors
-/// Those of reading and checking pages, degrees and ids.
+/// Errors from reading and checking pages, degrees and ids.
 pub fn estimate(store: &Store) -> Result<Option<OrderSizes>> {
     let manifest = store.manifest();
     let out = store.topology(Direction::Out).expect("every store has out-lists");

@@ -34,7 +34,7 @@ pub(super) const RANGES_MAX: u64 = 1 << 10;
 /// What naming may take.
 #[derive(Clone, Debug)]
 pub struct NamingBudget {
-    /// Main memory, in bytes, with that of the readers.
+    /// Main memory, in bytes, with the readers' memory.
     pub memory_bytes: u64,
     /// The folder of temporary files.
     pub temporary: PathBuf,
@@ -66,7 +66,7 @@ pub struct Dictionary {
 pub type OpenTable<'a> = dyn FnMut() -> Result<Table> + 'a;
 
 impl Dictionary {
-    /// Collects the names of tables, and those of a table of vertices, whose names are its sources: they come first.
+    /// Collects the names of tables, and the names of a table of vertices, which are its sources: they come first.
     /// Edges may then join only these.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl Dictionary {
 }
 
 /// The least memory for numbering the names of an input that takes `reading_bytes`, and for writing them, in bytes:
-/// besides that of each name.
+/// besides the memory of each name.
 pub fn needed_bytes(reading_bytes: u64) -> u64 {
     let writing_bytes = BASE_BYTES + Spool::memory_bytes(RANGES_MAX as usize);
     collecting_bytes(with_next(reading_bytes)).max(writing_bytes)

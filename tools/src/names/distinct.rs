@@ -51,7 +51,7 @@ impl From<Error> for Trouble {
 pub enum Outcome {
     /// Its names.
     Leaf(Leaf),
-    /// They do not fit in memory.
+    /// Its names do not fit in memory.
     TooLarge,
 }
 
@@ -133,7 +133,7 @@ pub fn distinct(spool: &Spool, part: usize, depth: u32, limits: Limits<'_>) -> R
 /// The records of a part that does not fit in memory, in parts by the next bits.
 ///
 /// # Errors
-/// Those of temporary files.
+/// Errors of temporary files.
 pub fn divide(spool: &Spool, part: usize, depth: u32, limits: Limits<'_>) -> Result<Spool> {
     let mut smaller = Spool::new(limits.folder, PARTS)?;
     spool.for_each(part, |place, name| {

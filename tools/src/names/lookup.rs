@@ -30,7 +30,7 @@ impl Lookup {
         key(name, self.seed) & self.mask
     }
 
-    /// The number of a name by its hash; that of any name if it is not in the dictionary.
+    /// The number of a name by its hash; the number of any name if it is not in the dictionary.
     pub fn number(&self, key: Key) -> u32 {
         let mut number = [0];
         self.numbers(&[key], &mut number);

@@ -8,8 +8,8 @@ use topostream_formats::names::NameList;
 use topostream_formats::{Error, Result};
 use topostream_readers::{Ids, Numbers, RowBatch, Table};
 
-/// The edges of a table whose names were collected: there are `count` of them. `place` is that of the table among those
-/// whose names were collected.
+/// The edges of a table whose names were collected: there are `count` of them. `place` is the place of the table among
+/// the tables whose names were collected.
 pub fn numbered(table: Table, lookup: Arc<Lookup>, count: u64, place: usize) -> Numbers {
     let memory_bytes = lookup.memory_bytes();
     // The number of names so far, and the sum of their hashes.

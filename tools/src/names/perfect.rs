@@ -21,7 +21,7 @@ pub struct Perfect {
     ranks: Vec<u32>,
     /// The first word, and the number of bits, of each level.
     levels: Vec<(u32, u64)>,
-    /// The keys that no level has, in ascending order, and the numbers of those that levels have.
+    /// The keys that no level has, in ascending order, and the number of keys that levels have.
     rest: Vec<Key>,
     numbered: u32,
 }

@@ -1,4 +1,4 @@
-//! Names that occurred recently: those of hubs need not be written to disk again and again.
+//! Names that occurred recently: names of hubs need not be written to disk again and again.
 
 use super::Key;
 

@@ -44,7 +44,7 @@ struct Piece<'a> {
     first: u64,
     /// The places in the batch of the names of one shard after another, each ascending.
     places: Vec<u32>,
-    /// Where those of each shard end.
+    /// Where the places of each shard end.
     ends: Vec<u32>,
 }
 
@@ -52,7 +52,7 @@ impl Shards {
     /// A shard for each thread. Tables of recent names take at most `recent_bytes` in all.
     ///
     /// # Errors
-    /// Those of temporary files; likewise of the other functions.
+    /// Errors of temporary files; likewise of the other functions.
     pub fn new(folder: &Path, recent_bytes: u64, seed: u64) -> Result<Self> {
         let count = rayon::current_num_threads().min(PARTS);
         let shard = |_| {

@@ -92,7 +92,7 @@ impl Spool {
     /// Passes the records of a finished part in order.
     ///
     /// # Errors
-    /// As [`Self::new`]; those of `take`.
+    /// As [`Self::new`]; the errors of `take`.
     pub fn for_each(&self, part: usize, mut take: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
         let mut pieces = Pieces { file: &self.file, pieces: self.parts[part].pieces.iter(), at: 0, end: 0 };
         let (mut buffer, mut start, mut number, mut is_end) = (Vec::new(), 0usize, 0u64, false);

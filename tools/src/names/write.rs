@@ -13,7 +13,7 @@ use topostream_formats::write::{NamesWriter, StoreWriter};
 use topostream_formats::{Result, VertexId};
 use topostream_readers::NameList;
 
-/// Bytes for a name while those of a range are put in order.
+/// Bytes for a name while the names of a range are put in order.
 const NAME_BYTES: u64 = 24;
 /// The least memory for the names of a range, in bytes.
 const RANGE_BYTES_MIN: u64 = 8 << 20;

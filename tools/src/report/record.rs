@@ -1,5 +1,5 @@
-//! What a page about a run is made of: the JSON that `topostream run --json` prints. Later members are absent in that
-//! of earlier versions, and in that of runs inside other programs.
+//! What a page about a run is made of: the JSON that `topostream run --json` prints. Later members are absent in the
+//! JSON of earlier versions, and of runs inside other programs.
 
 use super::distribution::Distribution;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -229,7 +229,7 @@ pub struct Terms {
 /// The checkpoints of a run.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Checkpoints {
-    /// Those that were written.
+    /// The number of checkpoints that were written.
     pub written: u64,
     /// Their bytes.
     pub bytes: u64,

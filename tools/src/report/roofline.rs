@@ -104,7 +104,7 @@ impl Roofline {
     }
 }
 
-/// The measured rates of the machine. Those of the bus and of kernels are the prediction's for this run.
+/// The measured rates of the machine. The rates of the bus and of kernels are the prediction's for this run.
 fn ceilings(record: &RunRecord, bus_bytes: f64) -> Vec<Ceiling> {
     let terms = record.predicted.as_ref().map(|predicted| predicted.terms).unwrap_or_default();
     let disks = record.origin.as_ref().and_then(|origin| origin.disks.as_ref());

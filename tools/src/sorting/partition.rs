@@ -149,7 +149,7 @@ struct Piece {
 /// how many records are renumbered or sorted: each twice.
 ///
 /// # Errors
-/// Those of `advance`.
+/// The errors of `advance`.
 pub fn sort<R: Record>(
     records: Vec<R>,
     buckets: &Buckets,
@@ -161,10 +161,10 @@ pub fn sort<R: Record>(
 }
 
 /// As [`sort`]; and `reduce` may leave out and change records that have been sorted: some consecutive ones at a time,
-/// with all those of a source. It may not add any.
+/// with all records of a source. It may not add any.
 ///
 /// # Errors
-/// Those of `advance`.
+/// The errors of `advance`.
 pub fn sort_and_reduce<R: Record>(
     mut records: Vec<R>,
     buckets: &Buckets,
@@ -251,7 +251,7 @@ fn sort_buckets<R: Record>(
 }
 
 /// Renumbers the records of a part, and orders them by bucket in blocks. Returns the pieces by position; `offset` is
-/// that of the part.
+/// the offset of the part.
 fn partition<R: Record>(
     part: &mut [R],
     offset: usize,
@@ -305,7 +305,7 @@ impl<R> Default for Scratch<R> {
 
 impl<R: Record> Scratch<R> {
     /// Sorts the records of all slices together, whose sources are `first` or larger and whose dests are below
-    /// `vertices`. Returns the number of those that `reduce` leaves.
+    /// `vertices`. Returns the number of records that `reduce` leaves.
     fn sort(&mut self, slices: Vec<&mut [R]>, (first, vertices): (u32, u64), reduce: &impl Fn(&mut Vec<R>)) -> usize {
         self.records.clear();
         self.records.reserve_exact(slices.iter().map(|slice| slice.len()).sum());
@@ -330,7 +330,7 @@ impl<R: Record> Scratch<R> {
         }
     }
 
-    /// Sorts by the bits in use, the lowest first: those of weights, then those of dests and sources together.
+    /// Sorts by the bits in use, the lowest first: the bits of weights, then the bits of dests and sources together.
     fn radix_sort(&mut self, first: u32, vertices: u64) {
         let (mut source_max, mut weight_max) = (0, 0);
         for record in &self.records {
@@ -394,7 +394,7 @@ mod tests {
         all
     }
 
-    /// Compares with a comparison sort, under numbers that are those of vertices in reverse.
+    /// Compares with a comparison sort, with vertices numbered in reverse.
     fn check<R: Record>(vertices: u32, edges: &[(u32, u32, u32)], beside_bytes: u64) {
         let rename = |record: R| {
             let (source, dest, weight) = record.parts();

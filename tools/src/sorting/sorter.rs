@@ -117,7 +117,7 @@ impl<R: Record> Sorter<R> {
     /// Adds records.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push).
+    /// The errors of [`push`](Self::push).
     pub fn extend(&mut self, mut records: &[R]) -> Result<()> {
         while !records.is_empty() {
             if self.buffer.len() == self.buffer.capacity() {

@@ -63,10 +63,10 @@ impl<'a> ShardLists<'a> {
     }
 
     /// Passes the lists of these vertices, which must not be before those passed already, without empty ones, page by
-    /// page: a list of several pages in as many pieces. `passed` is told of every page.
+    /// page: a list of several pages in as many pieces. `passed` is called for every page.
     ///
     /// # Errors
-    /// Those of reading and checking a page; [`Error::Interrupted`](topostream_formats::Error::Interrupted).
+    /// Errors from reading and checking a page; [`Error::Interrupted`](topostream_formats::Error::Interrupted).
     pub fn each(
         &mut self,
         vertices: Range<u64>,
@@ -92,7 +92,7 @@ impl<'a> ShardLists<'a> {
     /// Passes the list of a vertex, which must not be before the one passed last, in as many pieces as it has pages.
     ///
     /// # Errors
-    /// Those of [`each`](Self::each).
+    /// The errors of [`each`](Self::each).
     pub fn list(&mut self, vertex: u32, mut take: impl FnMut(Piece<'_>) -> Result<()>) -> Result<()> {
         while self.page < self.end {
             let &DirectoryEntry { start_vertex, slot_count, run, .. } = self.entry();

@@ -1,7 +1,7 @@
 //! A store in shards becomes partial stores: one for each machine of a cluster.
 //!
 //! ```text
-//!  shard 0 ─▶ decoded lists ─▶ pages of part 0       in-lists ─▶ those of part 0's vertices
+//!  shard 0 ─▶ decoded lists ─▶ pages of part 0       in-lists ─▶ lists of part 0's vertices
 //!  shard 1 ─▶ decoded lists ─▶ pages of part 1       …
 //!                 └─ hashes of all edges ─▶ all manifests, at the end
 //! ```
@@ -46,7 +46,7 @@ impl PartFolders {
 pub struct SplitOptions {
     /// The folders of each part, by number.
     pub parts: Vec<PartFolders>,
-    /// Whether parts have in-lists, if the graph is undirected. Those of directed graphs have them if the store does.
+    /// Whether parts have in-lists, if the graph is undirected. Parts of directed graphs have them if the store does.
     pub in_edges: bool,
     /// The memory budget, in bytes.
     pub memory_bytes: u64,
@@ -145,7 +145,7 @@ impl<'a> Splitter<'a> {
         Ok(())
     }
 
-    /// The layout of a part: that of the store, with images of packed pages as large as they may become.
+    /// The layout of a part: the layout of the store, with images of packed pages as large as they may become.
     fn layout(&self, folders: &PartFolders) -> Layout {
         let manifest = self.store.manifest();
         let encoding = match manifest.encoding {

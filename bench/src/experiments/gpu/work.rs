@@ -1,5 +1,5 @@
-//! Distributions of work within a batch, at several densities (GTS, Kim et al., SIGMOD 2016, figure 14), launched by the
-//! host; beside them supersteps that the device runs by itself, with kernels of their own.
+//! Distributions of work within a batch, at several densities (GTS, Kim et al., SIGMOD 2016, figure 14), launched by
+//! the host; beside them supersteps that the device runs by itself, with kernels of their own.
 
 use super::bench::{Bench, over};
 use crate::error::Result;

@@ -5,9 +5,9 @@
 //!                      └─ none, or several ── refused, with their names
 //! ```
 //!
-//! The members are listed once for each file; a compressed tar archive is decompressed for that. A pipe is copied. The
-//! member's path is that of the archive with its name appended, so that kinds are recognised by its own name and errors
-//! name both.
+//! The members are listed once for each file; a compressed tar archive is decompressed for that. A pipe is copied. A
+//! member's path is the path of the archive with the member's name appended, so that kinds are recognised by the
+//! member's name and errors name both.
 
 mod tar;
 mod zip;
@@ -94,7 +94,7 @@ fn choose(path: &Path, entries: Vec<Entry>) -> Result<(Entry, Vec<String>)> {
     let stem = strip(path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let preferences: [&dyn Fn(&str) -> bool; 4] = [
         &|_| true,
-        // KONECT's archives, and those of the SuiteSparse collection, which also have vectors.
+        // Archives of KONECT, and of the SuiteSparse collection, which also have vectors.
         &|name| name.starts_with("out."),
         &|name| name.strip_suffix(".mtx") == Some(stem.as_str()),
         &is_known,

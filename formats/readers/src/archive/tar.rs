@@ -10,7 +10,7 @@ use topostream_formats::error::{Error, Result};
 pub(super) const BLOCK_BYTES: usize = 512;
 /// The longest name, and the longest list of extended attributes, that is read.
 const EXTENSION_BYTES_MAX: u64 = 64 << 10;
-/// Memory for the decompressor while members are listed: that of readers by default.
+/// Memory for the decompressor while members are listed: the readers' default.
 const MEMORY_BYTES: u64 = 256 << 20;
 
 /// Whether a block is the header of a member: its checksum is right.

@@ -43,7 +43,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// The header of a list whose first lines are those of `blocks`. Lines that are no edges are passed.
+    /// The header of a list; `blocks` has its first lines. Lines that are no edges are passed.
     pub(super) fn read(file: &InputFile, blocks: &mut Blocks, options: &Options) -> Result<Self> {
         let mut header = Self::of_lines(file, blocks.sample(), options)?;
         if header.is_bipartite() {
@@ -244,7 +244,7 @@ impl Headed {
         format!("a source from {first} to {source} and a dest from {first} to {dest}, as {says}").into()
     }
 
-    /// The bounds of ids; dests of another kind get ids after those of the sources.
+    /// The bounds of ids; dests of another kind get ids after the sources' ids.
     fn bounds(&self) -> Option<Bounds> {
         if let Some(sizes) = &self.header.sizes {
             return Some(sizes.bounds());

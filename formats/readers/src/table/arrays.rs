@@ -54,7 +54,7 @@ pub(super) fn weight_type(field: &Field) -> Option<WeightType> {
 }
 
 /// The ends and weights of the first rows of a batch whose names have at most `names_bytes` together: at least one row.
-/// Columns are those of the plan, in this batch.
+/// `places` are the columns of source, dest and weight in the batch.
 pub(super) fn rows(
     batch: &RecordBatch,
     plan: &Plan,

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use topostream_formats::error::{Error, Result};
 use topostream_formats::names::IdType;
 
-/// Rows of a batch that is passed on; those of files may be of any size.
+/// Rows of a batch that is passed on; batches of files may have any size.
 const BATCH_ROWS: usize = 1 << 16;
 /// Bytes of the names of a batch that is passed on.
 const BATCH_NAMES_BYTES: usize = 2 << 20;

@@ -8,8 +8,8 @@
 //!  a  b {'weight': 2}   from the third cell on, braces hold the rest of the line (NetworkX's write_edgelist)
 //! ```
 //!
-//! The rules for quotes are those of RFC 4180, with blanks allowed around a quoted cell. A row ends with its line,
-//! unless cells with line breaks are expected ([`Quotes::Double`]).
+//! The rules for quotes follow RFC 4180, with blanks allowed around a quoted cell. A row ends with its line, unless
+//! cells with line breaks are expected ([`Quotes::Double`]).
 
 use crate::cursor::is_blank;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Runs decoders of other crates over files that may be damaged: a panic becomes an error, and nothing is printed.
 //!
-//! Hooks of panics belong to the process. The one that was there is called for all panics but those of guarded work.
+//! Hooks of panics belong to the process. The previous hook is called for all panics except in guarded work.
 
 use std::any::Any;
 use std::cell::Cell;

@@ -17,9 +17,9 @@ pub(super) enum Header {
 
 /// Decides about a first row by the rows below.
 ///
-/// It has names if its words are those of edges' ends or weights, if they are words that stand above columns, if words
-/// stand above numbers, or if all cells below have a form of their own, such as `u17`. A cell that comes up again below
-/// is no name.
+/// It has names if its words name edges' ends or weights, if they are words that stand above columns, if words stand
+/// above numbers, or if all cells below have a form of their own, such as `u17`. A cell that comes up again below is no
+/// name.
 pub(super) fn of(first: &[String], rows: &[NameList]) -> Header {
     let below = |place: usize| rows.iter().filter(move |row| place < row.len()).map(move |row| row.get(place));
     // A cell that comes up again, in any column, is a vertex; and so is one of which the number alone differs.

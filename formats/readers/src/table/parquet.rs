@@ -7,8 +7,8 @@
 //! Rows come in another order than in the file, unless that is asked for: then there is one lane. Of names, the number
 //! of lanes does not depend on the machine, so their order does not; integers are read by all threads.
 //!
-//! Memory is computed before anything is decoded: that of pages by their headers when the file is opened, and the rows
-//! of a batch by the lengths of the names when a row group is.
+//! Memory is computed before anything is decoded: for pages from their headers, when the file is opened, and for the
+//! rows of a batch from the lengths of the names, when a row group is opened.
 
 use super::arrays;
 use super::guard;
@@ -44,8 +44,8 @@ const LANES_MAX: usize = 64;
 /// Rows of a batch of names, and of integers: buffers of larger ones would be mapped anew for each batch.
 const BATCH_ROWS_MAX: u64 = 1 << 16;
 const INTEGERS_MAX: u64 = 1 << 14;
-/// Batches of integers that a lane reads before it waits for the others: pages are decompressed once in several batches,
-/// and lanes do so at different times.
+/// Batches of integers that a lane reads before it waits for the others: pages are decompressed once in several
+/// batches, and lanes do so at different times.
 const BATCHES_MAX: u64 = 8;
 /// The bytes that a row takes, with names of usual length.
 const BATCH_ROWS_MIN: u64 = 1 << 10;

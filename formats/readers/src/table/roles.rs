@@ -12,8 +12,8 @@
 const SOURCE: &[&str] = &["source", "src", "from", "u"];
 /// Words for the dest of an edge.
 const DEST: &[&str] = &["target", "tgt", "dst", "dest", "destination", "to", "v"];
-/// Words that are source and dest together only. `head` and `tail` are missing: the head of an arc is its dest, and
-/// that of a triple its subject.
+/// Words that are source and dest together only. `head` and `tail` are missing: the head of an arc is its dest, and the
+/// head of a triple its subject.
 const PAIRS: &[(&str, &str)] = &[
     ("start", "end"),
     ("origin", "destination"),
@@ -204,7 +204,7 @@ fn rank(source: &[String], dest: &[String]) -> Option<Rank> {
     }
 }
 
-/// The pairs of columns that are known as source and dest, those of the best rank only.
+/// The pairs of columns that are known as source and dest, only the pairs of the best rank.
 pub(super) fn pairs(names: &[String]) -> Vec<(usize, usize)> {
     // Files have few columns; of many, the first are looked at.
     const COLUMNS_MAX: usize = 256;

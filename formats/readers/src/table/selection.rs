@@ -33,8 +33,8 @@ pub(super) struct Selected {
 }
 
 /// The first rows of a batch that meet the conditions of a plan: as many as have names of at most `names_bytes`
-/// together. `places` are the columns of source, dest and weight in the batch, `place` gives that of any column of the
-/// file.
+/// together. `places` are the columns of source, dest and weight in the batch, `place` gives the place in the batch of
+/// any column of the file.
 pub(super) fn rows(
     batch: &RecordBatch,
     plan: &Plan,

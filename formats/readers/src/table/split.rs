@@ -84,7 +84,7 @@ pub(super) fn line_of(text: &[u8], line: u64) -> &[u8] {
     text.split(|&byte| byte == b'\n').nth(line as usize).unwrap_or_default()
 }
 
-/// The form of the rows: that of the first separator under which they are even.
+/// The form of the rows, with the first separator under which they are even.
 pub(super) fn form_of(
     (body, is_whole): (&[u8], bool),
     marks: &[u8],

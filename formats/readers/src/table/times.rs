@@ -5,7 +5,7 @@ pub(super) const DAY_NS: i128 = 86_400_000_000_000;
 const SECOND_NS: i128 = 1_000_000_000;
 
 /// The time of a text such as `2020-01-31`, `2020-01-31T12:30`, `2020-01-31 12:30:05.25` or
-/// `2020-01-31T12:30:05+02:00`; without a zone it is that of UTC.
+/// `2020-01-31T12:30:05+02:00`; without a zone it is in UTC.
 pub(super) fn time_of(text: &str) -> Option<i128> {
     let text = text.trim();
     let (date, rest) = text.split_at_checked(10)?;

@@ -12,8 +12,8 @@ const SOME: usize = 2 * BLOCK;
 
 impl PageEncoder {
     /// Appends whole lists from list `number` on, whose neighbours begin at `at`, and empty ones for vertices from
-    /// `next` on that have none: as many as surely fit. Returns the number of lists, and that of their neighbours. The
-    /// last one is open, but gets no more neighbours.
+    /// `next` on that have none: as many as surely fit. Returns the numbers of lists and of their neighbours. The last
+    /// one is open, but gets no more neighbours.
     pub fn extend(&mut self, lists: &Arc<SharedLists>, number: usize, at: usize, next: u32) -> (usize, usize) {
         let (begin, mut next, mut end, mut list_at) = (number, u64::from(next), at, self.widths.len());
         let mut number = number;

@@ -20,7 +20,7 @@ pub struct SharedLists {
     pub dests: Vec<u32>,
     /// Bits of each neighbour's gap, as [`measure`](Self::measure) computes them.
     pub(super) widths: Vec<u8>,
-    /// Whether the first list goes on with that of the lists before.
+    /// Whether the first list continues the last one of the lists before.
     continues: bool,
 }
 
@@ -48,7 +48,7 @@ impl SharedLists {
         }
     }
 
-    /// The vertex and the length of the first list, if it goes on with that of the lists before.
+    /// The vertex and the length of the first list, if it continues the last one of the lists before.
     pub(crate) fn continued(&self) -> Option<(u32, u32)> {
         self.lengths.first().copied().filter(|_| self.continues)
     }

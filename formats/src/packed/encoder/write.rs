@@ -9,7 +9,7 @@ use crate::header::{HEADER_BYTES, PageHeader};
 /// The place of the next neighbour and of the next list.
 struct Cursor<'a> {
     encoder: &'a PageEncoder,
-    /// The number of neighbours before the next one, of pieces before its own, and of those that were pushed.
+    /// The numbers of neighbours before the next one, of pieces before its own, and of pushed neighbours before it.
     edge: usize,
     piece: usize,
     own: usize,

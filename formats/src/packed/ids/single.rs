@@ -42,7 +42,7 @@ pub fn look_up(from: impl Read, all: u64, vertices: &[u32]) -> Result<Vec<u64>, 
 /// Finds the vertices with these ids in a file's bytes. Safe for any bytes.
 ///
 /// # Errors
-/// Those of [`look_up`].
+/// The errors of [`look_up`].
 pub fn find(from: impl Read, all: u64, ids: &[u64]) -> Result<Vec<Option<u32>>, PageDefect> {
     let mut blocks = Blocks::open(from, all)?;
     let (listed, first) = (blocks.listed, blocks.first);

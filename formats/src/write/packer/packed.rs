@@ -17,7 +17,7 @@ impl TopologyWriter {
     /// threads read the neighbours later: pages that are not written yet keep the lists.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push).
+    /// The errors of [`push`](Self::push).
     pub fn push_lists(&mut self, lists: &Arc<SharedLists>) -> Result<()> {
         let (mut number, mut at) = (0, 0);
         if let Some((vertex, length)) = lists.continued() {
@@ -40,7 +40,7 @@ impl TopologyWriter {
         Ok(())
     }
 
-    /// Appends lists that surely fit. Returns the number of lists, and that of their neighbours.
+    /// Appends lists that surely fit. Returns the numbers of lists and of their neighbours.
     fn extend(&mut self, lists: &Arc<SharedLists>, number: usize, at: usize) -> Result<(usize, usize)> {
         if self.page.large.is_some() {
             return Ok((0, 0));
@@ -53,7 +53,7 @@ impl TopologyWriter {
         Ok((some, edges))
     }
 
-    /// Adds empty lists that surely fit to a packed page: at most those of vertices from `next` to `vertex`. Returns
+    /// Adds empty lists that surely fit to a packed page: at most for the vertices from `next` to `vertex`. Returns
     /// their number.
     pub(super) fn extend_empty(&mut self, next: u64, vertex: u64) -> Result<u64> {
         match &mut self.encoder {
@@ -66,8 +66,8 @@ impl TopologyWriter {
         }
     }
 
-    /// Adds the encoder's new slots to the page, the first of them that of vertex `next`, and closes the lists of all
-    /// but the last one.
+    /// Adds the encoder's new slots to the page, the first of them for vertex `next`, and closes the lists of all but
+    /// the last one.
     fn add_slots(&mut self, next: u32) -> Result<()> {
         let degrees = self.encoder.as_ref().map_or(&[][..], |encoder| encoder.degrees());
         let (before, slots) = (self.page.slots.len(), degrees.len());

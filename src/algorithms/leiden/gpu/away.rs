@@ -46,7 +46,7 @@ impl Away {
     /// The lists, which are copied to main memory at first.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn fetched(&self) -> Result<&Lists> {
         if let Some(lists) = self.lists.get() {
             return Ok(lists);

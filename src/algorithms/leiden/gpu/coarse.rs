@@ -31,7 +31,7 @@ enum Step {
     Count,
     /// Writes them.
     Place,
-    /// Sums those of each pair of groups in tables.
+    /// Sums the edges of each pair of groups in tables.
     Insert,
     /// Counts the pairs of each group.
     CountPairs,
@@ -49,7 +49,7 @@ pub fn modules() -> impl Iterator<Item = Module> {
 }
 
 impl Step {
-    /// What the next level's kernels depend on, if those of the level have this shape.
+    /// What the next level's kernels depend on, if this level's kernels have this shape.
     fn made(self, shape: Shape) -> Shape {
         let is_pairs = matches!(self, Self::CountPairs | Self::PlacePairs);
         Shape { weight_words: if is_pairs { 1 + u32::from(shape.is_wide) } else { shape.weight_words }, ..shape }
@@ -89,7 +89,7 @@ const COARSE_INSERT: File = file!("coarse_insert.wgsl");
 /// Compiles the kernels for levels of a shape, on all threads.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub fn compile(compute: &Compute, shape: Shape) -> Result<()> {
     ALL.into_par_iter().with_max_len(1).try_for_each(|step| compute.kernel(&step.module(shape)).map(drop))
 }
@@ -119,11 +119,11 @@ struct Written {
     weights: Memory,
 }
 
-/// The graph of groups, if the graph is on the device and there is room: `group_of` has the group of each vertex, or the
-/// number of groups.
+/// The graph of groups, if the graph is on the device and there is room: `group_of` has the group of each vertex, or
+/// the number of groups.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub fn made(card: &Card, graph: &Graph, (group_of, groups): (&[u32], u32)) -> Result<Option<Graph>> {
     let Some(parent) = graph.copy.0.get().filter(|_| !is_fetched(graph)) else { return Ok(None) };
     let bytes = [4 * u64::from(parent.vertices), 4 * u64::from(groups)];

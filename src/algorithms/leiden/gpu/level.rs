@@ -138,7 +138,7 @@ impl OnGpu<'_> {
     /// Moves vertices, from these communities, until few move: returns what [`Moving::run`] does.
     ///
     /// # Errors
-    /// After cancellation; those of the device.
+    /// After cancellation; errors of the device.
     ///
     /// [`Moving::run`]: crate::algorithms::leiden::moving::Moving::run
     pub fn moved(&self, communities: &[u32], seed: u64) -> Result<(Vec<u32>, bool)> {
@@ -182,7 +182,7 @@ impl OnGpu<'_> {
     /// Refines communities: returns what [`Refining::run`] does.
     ///
     /// # Errors
-    /// After cancellation; those of the device.
+    /// After cancellation; errors of the device.
     ///
     /// [`Refining::run`]: crate::algorithms::leiden::refining::Refining::run
     pub fn refined(&self, communities: &[u32], seed: u64) -> Result<Vec<u32>> {
@@ -253,7 +253,7 @@ impl OnGpu<'_> {
     /// Compiles all kernels that it needs, on all threads.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn compile(&self, refines: bool) -> Result<()> {
         let hub = self.has_lists(BINS - 1);
         let hubs = [Name::HubAdd, Name::HubBest, Name::HubActivate].into_iter().filter(|_| hub);

@@ -71,7 +71,7 @@ impl Searcher {
     /// The engine's GPU, if it is the only device.
     ///
     /// # Errors
-    /// Those of opening it.
+    /// Errors from opening it.
     pub fn of(engine: &Engine) -> Result<Option<Self>> {
         Ok(engine.compute()?.map(|compute| Self { card: Card::new(compute) }))
     }
@@ -84,7 +84,7 @@ impl Searcher {
     /// Copies a level to the device, unless it is there; none if it is too small, or too large.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn level<'a>(&'a self, level: &'a Level<'a>, turns: &Turns, refines: bool) -> Result<Option<OnGpu<'a>>> {
         let (Turns::Batches(bounds), Some(places)) = (turns, places(level.graph)) else { return Ok(None) };
         if self.card.compute.is_discrete() && places < EDGES_MIN {
@@ -125,11 +125,11 @@ impl Searcher {
         Ok(Some(Arc::clone(graph.copy.0.get_or_init(|| Arc::new(resident)))))
     }
 
-    /// The graph of groups: `group_of` has the group of each vertex, or the number of groups. None unless the graph is on
-    /// the device, or if it does not fit.
+    /// The graph of groups: `group_of` has the group of each vertex, or the number of groups. None unless the graph is
+    /// on the device, or if it does not fit.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn coarse(&self, graph: &Graph, (group_of, groups): (&[u32], u32)) -> Result<Option<Graph>> {
         unless_full(coarse::made(&self.card, graph, (group_of, groups)))
     }

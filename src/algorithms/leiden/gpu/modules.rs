@@ -17,7 +17,7 @@ pub const MOVED: u32 = 0;
 pub const COUNTERS: u32 = 8;
 /// The counter of the parts of long lists; the counters of the bins come before it.
 const PARTS: u32 = BINS as u32;
-/// The most places of edges: their numbers, and those of threads that do nothing, have 32 bits.
+/// The most places of edges: their numbers, and the numbers of threads that do nothing, have 32 bits.
 pub const PLACES_MAX: u64 = u32::MAX as u64 - (1 << 24);
 /// The most buffers that a kernel binds.
 pub const BUFFERS_MAX: u32 = 16;

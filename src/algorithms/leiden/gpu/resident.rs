@@ -64,7 +64,7 @@ impl Resident {
     /// Copies lists in main memory to the device.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn send(&self, compute: &Compute, lists: &Lists) -> Result<()> {
         compute.write(&self.lists, bytemuck::cast_slice(&ranges(lists)))?;
         compute.write(&self.neighbours, bytemuck::cast_slice(&lists.neighbours))?;

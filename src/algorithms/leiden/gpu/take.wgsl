@@ -1,6 +1,6 @@
 // Takes the vertices of a batch that decide in a turn, and sorts them into bins by the lengths of their lists: for each
-// bin a number in `counters` and entries of `queue`. Of long lists, `parts` has the parts, and `queue` the number of the
-// first one.
+// bin a number in `counters` and entries of `queue`. Of long lists, `parts` has the parts, and `queue` the number of
+// the first one.
 
 var<storage, read_write> queue: array<u32>;
 var<storage, read_write> counters: array<atomic<u32>>;

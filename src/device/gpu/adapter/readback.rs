@@ -137,7 +137,7 @@ impl Staging {
     /// Waits for a submission and maps the first `bytes` of a buffer that it filled.
     ///
     /// # Errors
-    /// Those of [`read_buffer`].
+    /// The errors of [`read_buffer`].
     pub fn map(&self, gpu: &Gpu, mut lent: Lent, submission: wgpu::SubmissionIndex, bytes: u64) -> Result<Mapped> {
         match mapped(gpu, &lent, submission, bytes, false) {
             Ok(view) => Ok(Mapped { view: Some(view), lent, bytes: bytes as usize }),

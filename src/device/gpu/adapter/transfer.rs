@@ -59,7 +59,8 @@ pub struct Copy<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TransferTicket(u64);
 
-/// The time of a submission's copies, in nanoseconds of the device's clock (that of timestamps on the compute queue).
+/// The time of a submission's copies, in nanoseconds of the device's clock (the clock of timestamps on the compute
+/// queue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferTime {
     /// The submission.
@@ -138,7 +139,7 @@ impl TransferQueue {
         Self { lanes, health: Arc::clone(gpu.health()), next: 0, done: 0, times: VecDeque::new() }
     }
 
-    /// Submits copies, which run in any order, after those of earlier tickets have begun. Waits for a free lane if
+    /// Submits copies, which run in any order, after the copies of earlier tickets have begun. Waits for a free lane if
     /// [`LANES`] submissions are in flight.
     ///
     /// # Errors

@@ -49,7 +49,7 @@ pub fn check(module: &Module) -> Result<(naga::Module, ModuleInfo), ShaderError>
     Ok((parsed, info))
 }
 
-/// The parser's message, with the reason if the unknown name is that of an accessor in other modules.
+/// The parser's message, with the reason if the unknown name is an accessor in other modules.
 fn with_reason(module: &Module, message: &str) -> String {
     if module.sharded && message.contains("`degree_out`") {
         return format!("{message}: out-degrees are available for own vertices only, but edges may have any source");

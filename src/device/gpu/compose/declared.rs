@@ -51,12 +51,12 @@ impl Declared {
         Self { name, shader, attributes, traversal, tables: Vec::new(), listed: None, rule, set: None, plurality: None }
     }
 
-    /// That of an algorithm for a store with or without in-lists; none without a shader.
+    /// The declaration of an algorithm for a store with or without in-lists; none without a shader.
     pub fn of(algorithm: &dyn Algorithm, has_in_lists: bool) -> Option<Self> {
         Self::of_declaration(algorithm, &algorithm.declare(has_in_lists))
     }
 
-    /// That of an algorithm with this declaration.
+    /// As [`of`](Self::of), for an algorithm with this declaration.
     pub fn of_declaration(algorithm: &dyn Algorithm, declaration: &Declaration) -> Option<Self> {
         let Declaration { name, attributes, tables, visits, traversal, .. } = declaration;
         let declared = Self::new(name, declaration.shader.clone()?, attributes.clone(), *traversal);

@@ -116,8 +116,8 @@ impl ModuleOptions {
         self.chunks_of(self.levels)
     }
 
-    /// Options that are equal for all options that make the same module of a kernel, as far as that can be told without composing it:
-    /// numbers of vertices count by the buffers that they take.
+    /// Options that are equal for all options that make the same module of a kernel, as far as that can be told without
+    /// composing it: numbers of vertices count by the buffers that they take.
     pub fn canonical(&self, kernel: KernelName) -> Self {
         if kernel.inflates() {
             // They only know pages.

@@ -65,7 +65,7 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
     own.iter().chain(&algorithm.shader.switches).map(|&(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Whether a kernel may find a set's vertices in a list, and those that edges touch.
+/// Whether a kernel may find a set's vertices, and the vertices that edges touch, in lists.
 fn lists_sets(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> bool {
     let may = match kernel {
         KernelName::VertexPhase => options.lists,

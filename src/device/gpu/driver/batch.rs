@@ -37,7 +37,7 @@ pub enum Place {
     Frames(u32),
 }
 
-/// A batch as kernels see it: a header, and an entry for each page. The layout is that of `Batch` in shaders/lib.
+/// A batch as kernels see it: a header, and an entry for each page. The layout matches `Batch` in shaders/lib.
 #[derive(Clone, Debug)]
 pub struct BatchTable {
     entries: Vec<BatchPage>,

@@ -424,8 +424,8 @@ fn directions(store: &Store, visits: &[(Direction, Visit)]) -> Vec<Direction> {
     directions
 }
 
-/// Whether kernels can bind a border, and find the values of all listed vertices: those that are not in the border go to
-/// the place behind its last one, which is in the same buffer if there is only one.
+/// Whether kernels can bind a border, and find the values of all listed vertices: those that are not in the border go
+/// to the place behind its last one, which is in the same buffer if there is only one.
 fn is_bound(border: &Border, vertex_lists: &VertexLists, part: &Part, caps: &Caps) -> bool {
     let is_known = |&vertex: &u32| part.owns(vertex) || border.place(vertex).is_some();
     Border::table_bytes(part.vertices) <= caps.binding_bytes_max

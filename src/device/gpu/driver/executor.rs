@@ -62,7 +62,7 @@ pub struct Read {
 type Known = Vec<(*const Dispatch<wgpu::Buffer>, Vec<Bound>)>;
 
 impl Context {
-    /// Turns a plan into commands. Those of several plans run in the order in which they are submitted.
+    /// Turns a plan into commands. Commands of several plans run in the order in which they are submitted.
     ///
     /// # Errors
     /// Shader and device errors.
@@ -189,7 +189,7 @@ impl Context {
     /// Encodes and submits a plan.
     ///
     /// # Errors
-    /// Those of [`encode`](Self::encode).
+    /// The errors of [`encode`](Self::encode).
     pub fn run(&mut self, plan: &Plan<wgpu::Buffer>) -> Result<Submitted> {
         let encoded = self.encode(plan)?;
         Ok(self.submit([encoded]))
@@ -245,7 +245,7 @@ impl Context {
     /// Waits for commands that soon end, and reads what they have read.
     ///
     /// # Errors
-    /// Those of [`wait`](Self::wait).
+    /// The errors of [`wait`](Self::wait).
     pub fn read(&mut self, submitted: Submitted) -> Result<Read> {
         if let Some(reading) = &submitted.reading {
             self.gpu().poll_until(&reading.done)?;
@@ -256,7 +256,7 @@ impl Context {
     /// Waits and reads without polling: other commands may be in flight before these.
     ///
     /// # Errors
-    /// Those of [`wait`](Self::wait).
+    /// The errors of [`wait`](Self::wait).
     pub fn read_later(&mut self, submitted: Submitted) -> Result<Read> {
         self.wait(&submitted, "a superstep did not end")?;
         let Some(Reading { buffer, bytes, found, times, passes, .. }) = submitted.reading else {

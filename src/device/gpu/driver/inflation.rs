@@ -237,7 +237,7 @@ fn entry(context: &Context, page: PageRef, way: &Way) -> InflatePage {
 /// Whether all pages that have been inflated in a superstep were sound.
 ///
 /// # Errors
-/// That of a page, if one of its neighbours was not among its destinations.
+/// A page's error, if one of its neighbours was not among its destinations.
 pub(super) fn check(context: &Context, counters: &Counters) -> Result<()> {
     let Some(page) = counters.defect.checked_sub(1).map(PageId) else { return Ok(()) };
     let topology = context.topology(context.step.direction);

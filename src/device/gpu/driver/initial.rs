@@ -77,15 +77,15 @@ fn add_levels(context: &Context, writes: &mut Writes) {
     }
 }
 
-/// Sets the initial values of an attribute. Values that will be added to those of other devices are set only by the
-/// owner of the vertex.
+/// Sets the initial values of an attribute. Values that will be added to the values of other devices are set only by
+/// the owner of the vertex.
 fn fill_attribute(context: &Context, plan: &mut Plan<wgpu::Buffer>, place: usize) {
     let Attribute { initial, merge, .. } = context.declared.attributes[place];
     let buffers = context.buffers.attribute(place, context.plan.chunk_vertices_log2);
     let buffers: Vec<_> = buffers.collect();
     let border = context.buffers.border(place).filter(|_| initial == Initial::Vertex);
     let chunk = 1 << context.plan.chunk_vertices_log2;
-    // The last buffers are those of the border, and of a place behind it.
+    // The last buffers are for the border, and for a place behind it.
     let copies = border.map_or(0, |border| (border.len() + 1).div_ceil(chunk));
     let (filled, copies) = buffers.split_at(buffers.len() - copies);
     for ((_, buffer), vertices) in copies.iter().zip(border.unwrap_or_default().chunks(chunk)) {

@@ -294,7 +294,7 @@ impl Launches {
 pub(super) enum OfBatch {
     /// Equal shares of edges.
     Segments,
-    /// Lists and, where they may be long, the parts of those that they have queued, with this many workgroups.
+    /// Lists and, where they may be long, the parts of the lists that were queued, with this many workgroups.
     Lists { hub_groups: u32 },
     /// The most frequent value of lists.
     Plurality,

@@ -45,7 +45,7 @@ pub enum DriverMessage {
     Joint(JointPart, Sender<JointDone>),
     /// Asks which of the pages are not in device memory.
     Missing(Vec<PageRef>, Sender<Vec<PageRef>>),
-    /// Processes those of the pages that are in device memory; replies with the others.
+    /// Processes the pages that are in device memory; replies with the others.
     Resident(Vec<PageRef>, Policy, Sender<Vec<PageRef>>),
     /// A page to process.
     Page(PageTask),

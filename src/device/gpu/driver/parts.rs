@@ -32,8 +32,8 @@ struct OwnPage {
 }
 
 impl Parts {
-    /// The parts of supersteps over the in-lists of these vertices: their own pages among those of the topology, and
-    /// how many values are sent.
+    /// The parts of supersteps over the in-lists of these vertices: their own pages among the topology's, and how many
+    /// values are sent.
     pub fn new(in_lists: &Topology, lists: &VertexLists, own: Range<u64>) -> Self {
         let pages = (0..).zip(in_lists.directory().entries()).filter_map(|(number, entry)| {
             let start_vertex = u64::from(entry.start_vertex);

@@ -15,9 +15,9 @@ use wgpu::BufferUsages as Usage;
 /// The vertex phases of a superstep's parts: superstep after superstep they are the same.
 #[derive(Default)]
 pub(super) struct Overlap {
-    /// They.
+    /// The phases.
     pub phases: Vec<Phase>,
-    /// Whether next values are those that the device's own vertices have now.
+    /// Whether next values are the current values of the device's own vertices.
     pub current: bool,
 }
 

@@ -8,7 +8,7 @@
 //!
 //! A plan is generic over what a buffer is: wgpu's on a device, and a name where it is printed or tested. The buffers
 //! of a run (attributes, frontiers, counters) have names of their own, [`Resource`]s, and are not mentioned: the
-//! executor finds them. The idea is that of vello's `Recording`.
+//! executor finds them. The idea is from vello's `Recording`.
 
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::model::algorithm::Visit;
@@ -37,7 +37,7 @@ pub enum Work<B> {
     Copy(Bytes<B>, B, u64),
     /// Sets bytes of a buffer to zero, from an offset on: as many as given, or all.
     Clear(B, u64, Option<u64>),
-    /// Bytes that the host reads after the plan, behind those of earlier parts.
+    /// Bytes that the host reads after the plan, behind the bytes of earlier parts.
     Read(Bytes<B>),
 }
 

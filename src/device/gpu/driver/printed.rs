@@ -1,6 +1,6 @@
 //! The plan of a superstep as text, of an algorithm and of what is resident: `topostream shader --plan`. It is made by
-//! the builders of runs, over names in place of buffers, so that no device is needed. Numbers of workgroups are those
-//! of one page of each topology.
+//! the builders of runs, over names in place of buffers, so that no device is needed. Numbers of workgroups are for one
+//! page of each topology.
 
 use super::context::distribution;
 use super::device_loop::{AllPages, Controls, Facts, Place, Table, bound, census, lists, plan, plan_end, plan_places};

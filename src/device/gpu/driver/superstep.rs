@@ -221,7 +221,7 @@ impl Superstep {
     /// Waits for what [`plan_results`](Self::plan_results) has added to a plan.
     ///
     /// # Errors
-    /// Those of [`finish`](Self::finish).
+    /// The errors of [`finish`](Self::finish).
     pub fn read(&self, context: &mut Context, submitted: Submitted, groups: u32, tally: Tally) -> Result<Found> {
         let read = context.read(submitted)?;
         self.digest(context, read, groups, tally)

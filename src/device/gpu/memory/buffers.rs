@@ -60,7 +60,7 @@ impl GraphBuffers {
     /// Uploads degrees and page directories. Degrees that the plan leaves in main memory are imported.
     ///
     /// # Errors
-    /// If the device is out of memory; those of [`HostImport::new`].
+    /// If the device is out of memory; the errors of [`HostImport::new`].
     pub fn new(
         gpu: &Gpu,
         plan: &DevicePlan,
@@ -103,7 +103,7 @@ impl GraphBuffers {
         Ok(Self { degrees, lists, topologies, shape })
     }
 
-    /// Whether they are those that [`new`](Self::new) would make.
+    /// Whether [`new`](Self::new) would make the same ones.
     pub fn is_of(&self, plan: &DevicePlan, lists: Option<&Arc<VertexLists>>, holding: Holding<'_>) -> bool {
         let described = |lists: &VertexLists, border| (lists.receivers().to_vec(), lists.vertices().len(), border);
         let held = self.lists.as_ref().map(|held| described(&held.lists, held.border));
@@ -111,8 +111,8 @@ impl GraphBuffers {
             && held == lists.map(|lists| described(lists, holding.border_size()))
     }
 
-    /// The vertices whose values devices exchange, `None` if they exchange all values; for bordering vertices of others,
-    /// their places in the border.
+    /// The vertices whose values devices exchange, `None` if they exchange all values; for bordering vertices of
+    /// others, their places in the border.
     pub fn lists(&self) -> Option<&wgpu::Buffer> {
         self.lists.as_ref().map(|lists| &lists.buffer)
     }
@@ -372,8 +372,8 @@ fn spans_of(buffers: &[SharedBuffer], first: u64, wanted: Range<u64>, log2: u32)
     })
 }
 
-/// Where the values of listed vertices are: in the border, or, of own vertices, their numbers. What is in neither goes to
-/// the place behind the last.
+/// Where the values of listed vertices are: in the border, or, of own vertices, their numbers. What is in neither goes
+/// to the place behind the last.
 fn places(lists: &VertexLists, part: &Part, border: &Border) -> Vec<u32> {
     let none = border.vertices().len() as u32;
     let place = |&vertex: &u32| if part.owns(vertex) { vertex } else { border.place(vertex).unwrap_or(none) };

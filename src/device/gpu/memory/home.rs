@@ -135,7 +135,7 @@ impl Home {
     /// The open adapter for kernels that are not part of a run, and its memory: frees what is kept of a graph.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub(crate) fn lend(&mut self) -> Result<Compute> {
         (self.awake, self.import, self.arena, self.rows, self.left) = (None, None, None, None, None);
         (self.exchange, self.graph) = (None, None);

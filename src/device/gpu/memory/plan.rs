@@ -47,7 +47,7 @@ pub struct DevicePlan {
     pub host_seen: Vec<bool>,
     /// Whether kernels read out-degrees in main memory.
     pub host_degrees: bool,
-    /// The table that finds values of bordering vertices, where those of no others are held; 0 otherwise.
+    /// The table that finds values of bordering vertices, where the values of no others are held; 0 otherwise.
     pub border_bytes: u64,
     /// Tables of the algorithm.
     pub tables_bytes: u64,
@@ -60,11 +60,11 @@ pub struct DevicePlan {
     pub loop_bytes: u64,
     /// Lists by their length, for supersteps over all in-lists; 0 if memory is short.
     pub bins_bytes: u64,
-    /// Values of vertices that the vertex phase sets, and those that arrive from other devices, while lists are still
+    /// Values of vertices that the vertex phase sets, and values that arrive from other devices, while lists are still
     /// read; 0 if unused, or if memory is short.
     pub next_bytes: u64,
-    /// Lists of a set's vertices and of those that edges touch, and a mark for each vertex; 0 if unused, or if memory
-    /// is short.
+    /// Lists of a set's vertices and of vertices that edges touch, and a mark for each vertex; 0 if unused, or if
+    /// memory is short.
     pub set_bytes: u64,
     /// Degrees and page directories.
     pub graph_bytes: u64,

@@ -67,7 +67,7 @@ impl UnitRows {
         }
     }
 
-    /// Whether the row of a frame is that of a page.
+    /// Whether the row of a frame belongs to a page.
     pub fn has(&self, frame: u32, page: PageRef) -> bool {
         self.of_frames[frame as usize] == Some(page)
     }

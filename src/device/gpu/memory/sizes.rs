@@ -39,8 +39,8 @@ pub fn device_bytes(attribute: &Attribute, vertices: u64) -> u64 {
     }
 }
 
-/// The values that a device holds: those of its part, or of attributes that [may](may_border) be, of own and bordering
-/// vertices only.
+/// The values that a device holds: the values of its part, or, of attributes where that is [possible](may_border), the
+/// values of own and bordering vertices only.
 #[derive(Clone, Copy)]
 pub struct Holding<'a> {
     /// The device's part.
@@ -55,7 +55,7 @@ impl Holding<'_> {
         self.border.map(|border| border.vertices().len())
     }
 
-    /// Whether only bordering vertices' values are held of those of other devices.
+    /// Whether, of other devices' vertices, only the values of bordering ones are held.
     pub fn is_bordering(&self, attribute: &Attribute) -> bool {
         self.border.is_some() && may_border(attribute)
     }
@@ -93,7 +93,7 @@ pub fn message_layout(declared: &Declared, part: &Part) -> Option<MessageLayout>
 }
 
 /// Device memory for exchange, in bytes: scratch memory, packed values, and a copy of the exchange memory if it
-/// cannot be imported. `packed`: those of [`packed_bytes`].
+/// cannot be imported. `packed`: the bytes of [`packed_bytes`].
 pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared, part: &Part, packed: u64) -> u64 {
     let staged = if caps.host_import { 0 } else { memory.memory().len() as u64 };
     staged + packed + scratch_bytes(memory, message_layout(declared, part).as_ref(), part)

@@ -5,7 +5,7 @@ use crate::report::page::{Cell, Table, bar, number, text};
 use crate::report::plot::{ACCENT, REFERENCE};
 use crate::report::record::{Answer, MemoryParts, Number, Origin, Predicted, RunRecord};
 
-/// All tables that a run has something for, but for those of its answer.
+/// All tables that a run has something for, except the tables of its answer.
 pub fn tables(record: &RunRecord) -> Vec<Table> {
     let mut tables: Vec<Table> = prediction(record).into_iter().collect();
     tables.push(memory(record));

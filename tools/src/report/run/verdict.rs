@@ -11,7 +11,7 @@ const AT_CEILING: f64 = 0.8;
 /// The share of the time from which on the largest part is not called the largest.
 const MOST: f64 = 0.5;
 
-/// The parts of the elapsed time: those of supersteps, and the rest.
+/// The parts of the elapsed time: the parts of supersteps, and the rest.
 fn segments(record: &RunRecord) -> Vec<Segment> {
     let parts =
         PARTS.iter().zip(parts_of(&record.total.waits)).map(|(part, ns)| (part.name, part.colour, part.what, ns));
@@ -55,7 +55,7 @@ pub fn verdict(record: &RunRecord, roofline: Option<&Roofline>) -> Option<Verdic
     Some(Verdict { parts, sentences })
 }
 
-/// The rate of reads while there were any, compared with that of the disks.
+/// The rate of reads while there were any, compared with the rate of the disks.
 fn disk_sentence(record: &RunRecord) -> Option<String> {
     let (bytes, busy_ns) = (record.total.disk_bytes as f64, record.total.disk_ns as f64);
     if bytes <= 0.0 {

@@ -194,8 +194,7 @@ impl Context {
         if let Some(external) = external {
             create = create.push_next(external);
         }
-        // SAFETY: the families are those that the device was opened with, and the structures live until the call
-        // returns.
+        // SAFETY: the device was opened with these families, and the structures live until the call returns.
         let buffer = unsafe { self.device.create_buffer(&create, None) }?;
         Ok(RawBuffer { device: self.device.clone(), buffer, memory: vk::DeviceMemory::null(), bytes, _host: None })
     }

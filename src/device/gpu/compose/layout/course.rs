@@ -59,8 +59,8 @@ pub struct Course {
     pub listing: u32,
     /// A bit for each visit, set if its supersteps may be [`MODE_LISTED`].
     pub listed_visits: u32,
-    /// Number of vertices in each list: of the frontiers of even and of odd supersteps; or of the set, and of those
-    /// that edges have touched.
+    /// Number of vertices in each list: of the frontiers of even and of odd supersteps; or of the set, and of the
+    /// vertices that edges have touched.
     pub listed_counts: [u32; 2],
     /// The vertices that the vertex phase updates: [`UPDATES_ALL`], [`UPDATES_TOUCHED`] or [`UPDATES_NONE`].
     pub updates: u32,
@@ -114,7 +114,7 @@ pub const fn mark_bytes(vertices: u64) -> u64 {
 /// The vertex phase updates all vertices.
 pub const UPDATES_ALL: u32 = 0;
 /// The vertex phase changes only vertices that are in the visited set, or that an edge has touched since their last
-/// update; it would change no others, and their terms are those of the last vertex phase.
+/// update; it would change no others, and their terms are as in the last vertex phase.
 pub const UPDATES_TOUCHED: u32 = 1;
 /// The vertex phase changes nothing, and all of its terms are zero.
 pub const UPDATES_NONE: u32 = 2;

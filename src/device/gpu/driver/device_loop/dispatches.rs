@@ -43,9 +43,9 @@ impl<B> Planned<'_, B> {
 /// Submissions that a dispatch is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartOf {
-    /// Those that run any supersteps.
+    /// Submissions that run any supersteps.
     Every,
-    /// Those that run listed supersteps only: dispatches that would do nothing take 1 µs each.
+    /// Submissions that run listed supersteps only: dispatches that would do nothing take 1 µs each.
     OnlyListed,
     /// All submissions.
     Both,

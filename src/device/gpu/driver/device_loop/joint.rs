@@ -1,6 +1,6 @@
 //! Supersteps of a traversal that several devices run together. Each device processes the lists of the pages that it
 //! sees by the tables and kernels of its own supersteps, with the numbers of workgroups from the host; then it sends
-//! messages, applies those of others, and counts its own vertices of the next frontier.
+//! messages, applies the messages of others, and counts its own vertices of the next frontier.
 
 use super::super::context::Context;
 use super::super::exchange::Exchange;
@@ -75,8 +75,8 @@ impl DeviceLoop {
         }
     }
 
-    /// Runs a superstep: the lists that it visits, this device's messages, those of others, and the census of the
-    /// device's own vertices. Each half is encoded while kernels of the other one run.
+    /// Runs a superstep: the lists that it visits, this device's messages, the messages of others, and the census of
+    /// the device's own vertices. Each half is encoded while kernels of the other one run.
     ///
     /// # Errors
     /// Device errors; [`rounds::cut`] if the driver ended loops early.
@@ -115,7 +115,7 @@ impl DeviceLoop {
         }
     }
 
-    /// Submits the kernels over lists, and those that send messages.
+    /// Submits the kernels over lists, and the kernels that send messages.
     fn submit_lists(
         &mut self,
         context: &mut Context,

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 /// Supersteps of the first two submissions: the device runs the first while the host encodes the second. Later
 /// submissions have 4, 8, 16, … supersteps.
 const FIRST_STEPS: [u32; 2] = [2, 6];
-/// Supersteps of the first two submissions where each superstep reads all lists: the first one tells how long they take.
+/// Supersteps of the first two submissions where each superstep reads all lists: the first one tells how long they
+/// take.
 const FIRST_SCANS: [u32; 2] = [1, 1];
 /// Maximum number of supersteps of a submission while pages are missing: those after the first one that needs a
 /// missing page are encoded in vain.

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 /// The supersteps so far.
 pub(super) struct Turn {
-    /// They.
+    /// The supersteps.
     pub ahead: Vec<Ahead>,
     /// The superstep that comes next; none if the algorithm is done.
     pub next: Option<Step>,

@@ -92,8 +92,8 @@ impl Exchange {
         Ok(())
     }
 
-    /// Starts the copy of values on the transfer queue. What it reads must have been written. None if there is nothing to
-    /// copy.
+    /// Starts the copy of values on the transfer queue. What it reads must have been written. None if there is nothing
+    /// to copy.
     pub(super) fn copy_beside(
         &self,
         context: &mut Context,

@@ -29,7 +29,7 @@ pub struct EarlyExchange {
     put: Vec<PackedMove>,
     /// The moves that receive, each with the offset of its values among those that have arrived.
     take: Vec<(Move, u64)>,
-    /// Those of them whose values are not being copied yet, by index.
+    /// The receiving moves whose values are not being copied yet, by index in `take`.
     waiting: Vec<usize>,
     /// Copies of what others have put.
     fetching: VecDeque<TransferTicket>,
@@ -94,7 +94,7 @@ impl Exchange {
         self.to_send.len() + self.sending.len() + early.waiting.len() + early.fetching.len()
     }
 
-    /// Makes progress without waiting: starts copies of own values and of those that others have announced.
+    /// Makes progress without waiting: starts copies of own values and of values that others have announced.
     ///
     /// # Errors
     /// Device errors.

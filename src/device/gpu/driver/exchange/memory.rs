@@ -39,7 +39,7 @@ pub struct Exchange {
     /// Holds packed values of other devices while lists are read.
     pub(super) arrived: Option<SharedBuffer>,
     pub(super) received: Received,
-    /// Moves that will be copied, and those that are being copied.
+    /// Moves that will be copied, and moves that are being copied.
     pub(super) to_send: VecDeque<(Move, Way)>,
     pub(super) sending: VecDeque<(TransferTicket, Move)>,
 }
@@ -143,6 +143,7 @@ pub(super) enum Way {
     Kernels,
     /// By a copy on the transfer queue.
     Copy,
-    /// By a copy on the transfer queue, after the kernel has packed the values at this offset of the buffer for packed values.
+    /// By a copy on the transfer queue, after the kernel has packed the values at this offset of the buffer for packed
+    /// values.
     Packed(u64),
 }

@@ -4,7 +4,8 @@
 //!   attributes ── copies ──────────▶ ┌──────────────────────────────┐ ── copies, merge ──▶ attributes
 //!              ── collect ─▶ ship ─▶ │ exchange memory, imported    │ ── apply ──────────▶ attributes, next frontier
 //!                                    └──────────────────────────────┘
-//!                                    or a staged copy of it in device memory: copied in before moves read it, and out after they write
+//!                                    or a staged copy of it in device memory: copied in before moves read it,
+//!                                    and out after they write
 //! ```
 //!
 //! | module | moves |
@@ -17,8 +18,8 @@
 //! | `transfers` | an exchange: sends by the copy engine, while the kernels receive |
 //! | `early` | an exchange in parts, while lists are still read |
 //!
-//! Owns the import of the exchange memory (or its staged copy) and the scratch memory of messages. Called by the driver; it
-//! executes the moves that it is given and knows neither their schedule nor other devices.
+//! Owns the import of the exchange memory (or its staged copy) and the scratch memory of messages. Called by the
+//! driver; it executes the moves that it is given and knows neither their schedule nor other devices.
 
 mod dense;
 mod early;

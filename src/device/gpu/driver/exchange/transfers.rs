@@ -1,4 +1,4 @@
-//! Exchanges: values are put by the copy engine, piece after piece, while kernels take those of other devices.
+//! Exchanges: values are put by the copy engine, piece after piece, while kernels take the values of other devices.
 //!
 //! ```text
 //!  vertex phase ─▶ pack ─▶ │ put │ put │ put │ …         transfer queue; each piece is announced when it is there
