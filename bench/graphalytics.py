@@ -279,7 +279,13 @@ class Bench:
             row += [""] * 6 + [str(error)]
         self.runs.append(row)
         print(*map(shown, row), sep="  ", file=sys.stderr, flush=True)
+        self.write()
         return processes and statistics.median(processes)
+
+    def write(self):
+        """Writes what has been measured so far, which stays if a later run is cut off."""
+        if self.arguments.json:
+            self.arguments.json.write_text(json.dumps(self.outcome(), indent=2) + "\n")
 
     def repeated(self, *words, runs=None):
         """Returns reports and seconds of all runs of a command."""
@@ -380,9 +386,7 @@ def main():
     bench = Bench(arguments)
     for scale in arguments.scale:
         bench.graph(scale)
-        # What has been measured stays if a later scale is too large.
-        if arguments.json:
-            arguments.json.write_text(json.dumps(bench.outcome(), indent=2) + "\n")
+        bench.write()
     for table in bench.outcome()["tables"]:
         rows = [[shown(cell) for cell in row] for row in [table["columns"], *table["rows"]]]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
