@@ -381,7 +381,7 @@ class Algorithms:
     ) -> Result:
         """Shortest paths: distances of vertices from a source, by edge weights.
 
-        Integer weights give integer distances of at most 2^32 - 3, those of 64 bits of at most 2^64 - 3. Over float
+        Integer weights give integer distances of at most 2^32 - 3, or 2^64 - 3 where weights have 64 bits. Over float
         weights distances are in double precision: each addition along a path is rounded to the nearest f64. Weights of
         64 bits are read by CPUs only. Unreachable vertices get -1 (integer weights) or inf. A negative weight on the
         way is an error.
@@ -499,7 +499,7 @@ class Algorithms:
             weights: edges count by their weights; otherwise every edge counts 1.
             iterations: maximum number of iterations over all levels; one that changes nothing is the last.
             seed: decides between what is equal: another seed is another answer.
-            temporary: the folder of levels that do not fit in memory [default: that of the store].
+            temporary: the folder of levels that do not fit in memory [default: the store's folder].
             progress: show a bar; or a function that is called some times a second.
 
         Returns:
@@ -540,7 +540,7 @@ class Algorithms:
             weights: edges count by their weights; otherwise every edge counts 1.
             iterations: maximum number of iterations over all levels; one that changes nothing is the last.
             seed: decides between what is equal: another seed is another answer.
-            temporary: the folder of levels that do not fit in memory [default: that of the store].
+            temporary: the folder of levels that do not fit in memory [default: the store's folder].
             progress: show a bar; or a function that is called some times a second.
 
         Returns:

@@ -97,11 +97,11 @@ class StoreOptions(TypedDict, total=False):
     repeated: merge edges with the same ends into one, with the sum, smallest, largest or first of their
         weights. With ``symmetrize``, both directions are merged: ``"sum"``: the sum of all weights; one that
         the type of the weights does not hold is an error; ``"min"``: the smallest; ``"max"``: the largest;
-        ``"first"``: that of the first edge in the input; of weights of 32 bits.
+        ``"first"``: the weight of the first edge in the input; for weights of 32 bits only.
     remove_self_loops: drop edges from a vertex to itself.
     order: how the store numbers vertices; results always have original ids: ``"auto"``: by degree-groups if a
         sample of lists shows that it makes a packed store smaller, otherwise natural; also chooses how dense
-        lists and those of close neighbours are packed; ``"natural"``: by original id; ``"degree"``: by
+        lists and lists of close neighbours are packed; ``"natural"``: by original id; ``"degree"``: by
         descending degree; ``"degree-groups"``: by descending power of two of the degree, by original id within
         each: small packed stores; ``"bfs"``: breadth-first from the vertex of highest degree: for road networks
         and meshes; needs the neighbours of all vertices in memory, 8 bytes an edge and 32 a vertex;
@@ -253,9 +253,9 @@ class RmatOptions(StoreOptions, total=False):
     like: probabilities of the quadrants of the adjacency matrix, as a program has them by default:
         ``"graph500"``: 0.57, 0.19, 0.19; ``"parmat"``: 0.45, 0.22, 0.22; ``"gtgraph"``: 0.45, 0.15, 0.15;
         ``"ligra"``: 0.5, 0.1, 0.1.
-    a: probability that an edge falls in the upper left quadrant [default: that of ``like``].
-    b: probability of the upper right quadrant [default: that of ``like``].
-    c: probability of the lower left quadrant; the lower right one has the rest [default: that of ``like``].
+    a: probability that an edge falls in the upper left quadrant [default: as ``like`` has it].
+    b: probability of the upper right quadrant [default: as ``like`` has it].
+    c: probability of the lower left quadrant; the lower right one has the rest [default: as ``like`` has it].
     no_scramble: do not permute ids: vertices of high degree come first.
     seed: random seed.
     random_weights: give edges random weights, such as u32:1:255 or f32:0:1.

@@ -173,7 +173,7 @@ enum RepeatedName {
     Min,
     /// The largest
     Max,
-    /// That of the first edge in the input; of weights of 32 bits
+    /// The weight of the first edge in the input; for weights of 32 bits only
     First,
 }
 
@@ -193,7 +193,7 @@ enum BalanceName {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OrderName {
     /// By degree-groups if a sample of lists shows that it makes a packed store smaller, otherwise natural; also
-    /// chooses how dense lists and those of close neighbours are packed
+    /// chooses how dense lists and lists of close neighbours are packed
     Auto,
     /// By original id
     Natural,

@@ -59,13 +59,13 @@ struct RmatArgs {
     /// Probabilities of the quadrants of the adjacency matrix, as a program has them by default
     #[arg(long, default_value = "graph500", value_name = "PROGRAM")]
     like: QuadrantsName,
-    /// Probability that an edge falls in the upper left quadrant [default: that of --like]
+    /// Probability that an edge falls in the upper left quadrant [default: as --like has it]
     #[arg(short, value_name = "PROBABILITY")]
     a: Option<f64>,
-    /// Probability of the upper right quadrant [default: that of --like]
+    /// Probability of the upper right quadrant [default: as --like has it]
     #[arg(short, value_name = "PROBABILITY")]
     b: Option<f64>,
-    /// Probability of the lower left quadrant; the lower right one has the rest [default: that of --like]
+    /// Probability of the lower left quadrant; the lower right one has the rest [default: as --like has it]
     #[arg(short, value_name = "PROBABILITY")]
     c: Option<f64>,
     /// Do not permute ids: vertices of high degree come first

@@ -30,7 +30,7 @@ pub struct MachineArgs {
     /// VERTICES:EDGES
     #[arg(long, global = true, value_name = "SIZE", value_parser = graph)]
     graph: Option<GraphSize>,
-    /// Bytes of pages for each edge of that graph [default: those of the store]
+    /// Bytes of pages for each edge of that graph [default: as in the store]
     #[arg(long, global = true, requires = "graph", value_name = "BYTES", value_parser = bytes_per_edge)]
     bytes_per_edge: Option<f64>,
 }

@@ -86,7 +86,7 @@ pub struct LeidenArgs<const REFINES: bool> {
     /// Decides between what is equal: another seed is another answer
     #[arg(long, default_value_t = 0, value_name = "N")]
     seed: u64,
-    /// The folder of levels that do not fit in memory [default: that of the store]
+    /// The folder of levels that do not fit in memory [default: the store's folder]
     #[arg(long, value_name = "DIR")]
     temporary: Option<PathBuf>,
     /// Write the levels of the last iteration to this folder, a file each, in the format of --output-format or as

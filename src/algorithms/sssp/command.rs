@@ -21,7 +21,7 @@ pub const SSSP: Entry = Entry {
     name: "sssp",
     aliases: &[],
     about: "Shortest paths: distances of vertices from a source, by edge weights",
-    details: "Integer weights give integer distances of at most 2^32 - 3, those of 64 bits of at most 2^64 - 3. Over \
+    details: "Integer weights give integer distances of at most 2^32 - 3, or 2^64 - 3 where weights have 64 bits. Over \
               float weights distances are in double precision: each addition along a path is rounded to the nearest \
               f64. Weights of 64 bits are read by CPUs only. Unreachable vertices get -1 (integer weights) or inf. A \
               negative weight on the way is an error.",
