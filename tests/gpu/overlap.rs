@@ -16,7 +16,7 @@ use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 use topostream_tools::generate::Rmat;
 
-const ITERATIONS: u32 = 7;
+const ITERATIONS: u32 = 4;
 
 fn options(setting: &Setting, devices: &[DeviceChoice], strategy: Strategy) -> EngineOptions {
     setting.options().with_devices(devices.to_vec()).with_strategy(strategy)
@@ -47,7 +47,8 @@ fn check(name: &str, graph: &EdgeList, setting: &Setting, devices: &[DeviceChoic
     assert!(error <= RANK_ERROR, "{what}: off by {error:e}");
     let in_parts = launches(&report);
     assert!(in_parts.len() == ITERATIONS as usize && in_parts.iter().all(|&launches| launches >= parts), "{what}");
-    assert!(second_run(&engine).0 == found, "{what}: other bits in another run");
+    let again = ranks(&engine, pagerank(ITERATIONS, Dangling::Spread, Traffic::Pull)).unwrap();
+    assert!(again.dense() == found, "{what}: other bits in another run");
     let after = Setting { copy_queue: false, ..setting.clone() };
     let (expected, report) = second_run(&store.engine(options(&after, devices, strategy)));
     let whole = launches(&report);

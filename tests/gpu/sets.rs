@@ -125,7 +125,7 @@ fn skewed(scale: u32, edges: usize, seed: u64) -> EdgeList {
 gpu_test! {
     /// Hundreds of supersteps over a few vertices each: more than one submission, and more than one turn.
     fn grids_and_paths_are_peeled_by_lists() {
-        let side = 48;
+        let side = 32;
         let report = check_cores(&grid(side), Way::Undirected, &unhurried());
         // Corners first, then diagonals.
         assert!(report.steps.len() as u32 >= side, "{:?}", report.steps);
@@ -151,10 +151,12 @@ gpu_test! {
 gpu_test! {
     /// Several levels, gaps between them, loops, repeated edges, lists in several pages, and sets of all sizes.
     fn skewed_graphs_are_peeled_by_lists() {
-        let mut skewed = skewed(13, 60_000, 3);
+        // A page has 16,384 edges at most. Each core number takes several supersteps, which read all out-lists where
+        // there is nothing else to read.
+        let mut skewed = skewed(12, 24_000, 3);
         let n = skewed.vertices;
-        skewed.edges.extend((0..70).flat_map(|a| (0..a).map(move |b| (n - 1 - a, n - 1 - b))));
-        skewed.edges.extend((0..30_000).map(|number| (n / 2 + 1, number % n)));
+        skewed.edges.extend((0..40).flat_map(|a| (0..a).map(move |b| (n - 1 - a, n - 1 - b))));
+        skewed.edges.extend((0..20_000).map(|number| (n / 2 + 1, number % n)));
         skewed.edges.extend((0..n).step_by(7).map(|vertex| (vertex, vertex)));
         let ways = [Way::Undirected, Way::InLists, Way::OutLists];
         for (place, way) in ways.into_iter().enumerate() {
@@ -176,8 +178,8 @@ gpu_test! {
 gpu_test! {
     /// Components that grow by one vertex a superstep, and sets of many sizes.
     fn components_grow_by_lists() {
-        let mut edges = skewed(13, 30_000, 5).edges;
-        let n = 1 << 13;
+        let mut edges = skewed(11, 8_000, 5).edges;
+        let n = 1 << 11;
         edges.extend((0..150).map(|vertex| (n + vertex, n + (vertex + 1) % 150)));
         edges.extend([(5, n), (n + 70, n + 150), (n + 150, n + 151), (n + 151, n + 150)]);
         let report = check_components(&EdgeList::new(n + 152, edges), &unhurried());
@@ -215,7 +217,8 @@ gpu_test! {
 gpu_test! {
     /// Pages that come while a component grows: lists begin once all of them are there.
     fn sets_are_listed_once_all_pages_are_there() {
-        let n = 24_000;
+        // A page has some 1800 lists, and the cycle goes on 300 vertices farther each time.
+        let n = 12_000;
         let mut edges: Vec<(u32, u32)> = (0..n).flat_map(|vertex| [(vertex, vertex); 8]).collect();
         edges.extend((0..n).step_by(300).map(|vertex| (vertex, (vertex + 300) % n)));
         let edges = EdgeList::new(n, edges);
@@ -223,7 +226,10 @@ gpu_test! {
         check_listed(&report, "a cycle");
         let graph = graphs::hubs();
         check_components(&graph.edges, &unhurried());
-        check_cores(&graph.edges, Way::InLists, &unhurried());
+        // Most of a second for each of many levels.
+        if thorough() {
+            check_cores(&graph.edges, Way::InLists, &unhurried());
+        }
     }
 }
 
