@@ -40,8 +40,11 @@ fn by_chance(vertices: u32) -> EdgeList {
     EdgeList::new(vertices, edges)
 }
 
-/// How far vertices of a strip are apart where it has to be on many pages.
+/// How far vertices of a strip are apart where it has to be on many pages: some sixteen.
 const APART: u32 = 256;
+
+/// The length of such a strip. Half of it is the number of supersteps, which GPUs of software take milliseconds for.
+const LENGTH: u32 = 128;
 
 /// A page buffer for a few pages.
 fn few_frames(options: EngineOptions) -> EngineOptions {
@@ -118,7 +121,7 @@ fn paths(store: &TestStore, options: EngineOptions, what: &str) -> Found {
 /// Lists are left to later supersteps, or vertices join one before their page: each change is passed on once.
 #[test]
 fn each_change_is_passed_on_once() {
-    let weighted = Weighted::by_chance(strip(256, APART), false, 6);
+    let weighted = Weighted::by_chance(strip(LENGTH, APART), false, 6);
     let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
     for (number, (way, options)) in ways().into_iter().enumerate() {
         for asynchronous in [false, true] {
@@ -135,10 +138,11 @@ fn each_change_is_passed_on_once() {
 #[test]
 fn a_deferred_list_of_several_pages_counts_once() {
     const LONG: u64 = 40_000;
-    let mut weighted = Weighted::by_chance(strip(256, APART), false, 7);
+    let mut weighted = Weighted::by_chance(strip(LENGTH, APART), false, 7);
     // All lists have as many edges as the longest: only a few of them are long.
-    let hubs: Vec<u32> = (0..1024).step_by(128).collect();
-    let dest = |hub: u32, number: u64| (hub + (number % 7) as u32) % 1024 * APART;
+    let vertices = weighted.graph.vertices / APART;
+    let hubs: Vec<u32> = (0..vertices).step_by(128).collect();
+    let dest = |hub: u32, number: u64| (hub + (number % 7) as u32) % vertices * APART;
     let edges = hubs.iter().flat_map(|&hub| (0..LONG).map(move |number| (hub * APART, dest(hub, number))));
     weighted.graph.edges.extend(edges);
     weighted.weights.resize(weighted.graph.edges.len(), 1_000_000);
@@ -160,8 +164,11 @@ fn a_deferred_list_of_several_pages_counts_once() {
 /// All ranks know the changes of all.
 #[test]
 fn ranks_count_the_changes_of_all() {
-    let store =
-        TestStore::weighted(&Weighted::by_chance(strip(128, APART), false, 8), true, &small_pages(Encoding::VertexId));
+    let store = TestStore::weighted(
+        &Weighted::by_chance(strip(LENGTH, APART), false, 8),
+        true,
+        &small_pages(Encoding::VertexId),
+    );
     for (strategy, asynchronous) in [(Strategy::Replicate, true), (Strategy::Shard, true), (Strategy::Replicate, false)]
     {
         let what = format!("{strategy}, asynchronous: {asynchronous}");

@@ -123,9 +123,10 @@ fn the_same_bits_everywhere() {
 /// Levels on disk: the same bits as in memory.
 #[test]
 fn lists_on_disk() {
-    let random = random_edges(0..20_000, 200_000, 5);
-    let loops = (0..400).flat_map(|vertex| [(vertex, vertex), (vertex, vertex + 1), (9, vertex * 40)]);
-    let graph = EdgeList::new(20_010, random.into_iter().chain(loops).collect());
+    // Some ten pages each way: a level that is on disk reads them all for every range of its groups.
+    let random = random_edges(0..5_000, 50_000, 5);
+    let loops = (0..400).flat_map(|vertex| [(vertex, vertex), (vertex, vertex + 1), (9, vertex * 10)]);
+    let graph = EdgeList::new(5_010, random.into_iter().chain(loops).collect());
     let weights: Vec<u32> = (0..graph.edges.len() as u32).map(|edge| edge.wrapping_mul(2_654_435_761) >> 24).collect();
     for (directed, weighted) in [(false, false), (true, false), (true, true)] {
         let base = small_pages(Encoding::packed(1 << 16, PLAIN_PAGES).unwrap());
@@ -142,7 +143,7 @@ fn lists_on_disk() {
         let in_memory = run(&store, leiden.clone(), EngineOptions::default());
         // The last has ranges of few groups, and groups that do not fit.
         for (lists_bytes_max, levels_min) in
-            [(9 << 20, 1), (1 << 19, 3), (1 << 15, 4)].into_iter().skip(directed.into())
+            [(9 << 18, 1), (1 << 17, 3), (1 << 13, 4)].into_iter().skip(directed.into())
         {
             let on_disk = run(&store, Leiden { lists_bytes_max, ..leiden.clone() }, EngineOptions::default());
             assert!(in_memory.0 == on_disk.0, "directed {directed}: {:?}, {:?}", in_memory.1, on_disk.1);
@@ -158,10 +159,10 @@ fn lists_on_disk() {
 /// Several resolutions are what each is alone, in memory and from disk, and so are columns of one run.
 #[test]
 fn several_resolutions() {
-    let graph = EdgeList::new(20_000, random_edges(0..20_000, 100_000, 6));
+    let graph = EdgeList::new(5_000, random_edges(0..5_000, 25_000, 6));
     let options = FormatOptions { symmetrize: true, ..small_pages(Encoding::packed(1 << 16, PLAIN_PAGES).unwrap()) };
     let small = EdgeList::new(300, random_edges(0..300, 1500, 6));
-    for (graph, lists_bytes_max) in [(&graph, u64::MAX), (&graph, 1 << 20), (&small, u64::MAX)] {
+    for (graph, lists_bytes_max) in [(&graph, u64::MAX), (&graph, 1 << 18), (&small, u64::MAX)] {
         let store = TestStore::new(graph, &options);
         let resolutions = vec![2.0, 0.5, 1.25, 100.0];
         let leiden = Leiden { lists_bytes_max, ..Leiden::default() };
@@ -220,18 +221,19 @@ fn weights() {
 /// A run that goes on from any checkpoint has the same answer.
 #[test]
 fn checkpoints() {
-    let graph = EdgeList::new(20_000, random_edges(0..20_000, 100_000, 6));
+    const VERTICES: u32 = 5_000;
+    let graph = EdgeList::new(VERTICES, random_edges(0..VERTICES, 25_000, 6));
     let options = FormatOptions { symmetrize: true, ..small_pages(Encoding::packed(1 << 16, PLAIN_PAGES).unwrap()) };
     let store = TestStore::new(&graph, &options);
     let folder = store.path().with_file_name("checkpoints");
     let open = |every, resume| Checkpoints::open(&folder, Every::Supersteps(every), resume, |_| {}).map(Arc::new);
     let with = |checkpoints: Arc<Checkpoints>| store.engine(EngineOptions::default().with_checkpoints(checkpoints));
-    for (resolutions, lists_bytes_max) in [(vec![1.0], u64::MAX), (vec![1.0], 1 << 20), (vec![1.0, 3.0], u64::MAX)] {
+    for (resolutions, lists_bytes_max) in [(vec![1.0], u64::MAX), (vec![1.0], 1 << 18), (vec![1.0, 3.0], u64::MAX)] {
         let leiden = Leiden { keeps_levels: resolutions.len() == 1, resolutions, lists_bytes_max, ..Leiden::default() };
         let answers = |partitions: &Partitions| -> Vec<Vec<u32>> {
             let column = |answer: &Answer<'_>| {
                 let AnswerValues::Vertex(values) = &answer.values else { panic!("communities are vertices") };
-                (0..20_000).map(|vertex| values.get(vertex).unwrap().0).collect()
+                (0..VERTICES).map(|vertex| values.get(vertex).unwrap().0).collect()
             };
             partitions.answers().iter().map(column).collect()
         };
