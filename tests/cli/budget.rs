@@ -288,8 +288,8 @@ mod peak {
     #[test]
     fn exported_lists_stay_within_their_budget() {
         let folder = Folder::new();
-        // Entries of 24 MiB in each direction, of which a part of 4 MiB fits.
-        folder.rmat("s", 17, "--page-size 64KiB --random-weights u32:1:9");
+        // Entries of 12 MiB in each direction, of which a part of 4 MiB fits.
+        folder.rmat("s", 16, "--page-size 64KiB --random-weights u32:1:9");
         let serialized = |folder: &Folder| std::fs::read(folder.path("g.wsg")).unwrap();
         let columns = |folder: &Folder| {
             let (batches, _) = parquet(folder, "ice/indices_edge.parquet");

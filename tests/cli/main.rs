@@ -33,6 +33,8 @@ mod readme;
 mod records;
 mod report;
 mod results;
+#[path = "../sample/mod.rs"]
+mod sample;
 mod stores;
 mod stripes;
 mod terminal;
