@@ -45,7 +45,7 @@ fn modules_that_need_64_bit_atomics_are_refused_without() {
 /// Kernels are kept by their canonical options.
 #[test]
 fn canonical_options_make_the_same_module() {
-    some(cases(), 50).collect::<Vec<_>>().par_iter().for_each(|(algorithm, kernel, options)| {
+    some(cases(), 149).collect::<Vec<_>>().par_iter().for_each(|(algorithm, kernel, options)| {
         // More that a kernel may not heed. The last buffer is far from full.
         let (vertices, held_vertices) = (options.vertices - 300, options.held_vertices - 300);
         let (in_place, clears, lists) = (options.weights, true, true);

@@ -2,6 +2,7 @@
 
 use super::canonical::{HUB_VERTICES, hub};
 use super::feed::{Feed, draws, open_and_verify, run, small_pages};
+use super::thorough;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -63,7 +64,8 @@ fn positions(bytes: u64, draw: &mut impl FnMut(u64) -> u64) -> Vec<u64> {
     if bytes <= 2000 {
         return (0..bytes).collect();
     }
-    (0..48).chain(bytes - 24..bytes).chain((0..100).map(|_| draw(bytes))).collect()
+    let drawn = if thorough() { 100 } else { 30 };
+    (0..48).chain(bytes - 24..bytes).chain((0..drawn).map(|_| draw(bytes))).collect()
 }
 
 fn expect_named(store: &Path, file: &str, what: &str) {
