@@ -159,10 +159,11 @@ gpu_test! {
         let options = FormatOptions { symmetrize: true, ..small_pages(Encoding::VertexId) };
         let store = TestStore::new(&graph(2000, 24_000), &options);
         let base = Leiden::default();
-        let iterations = if thorough() { 2 } else { 1 };
+        // By default, only several resolutions take another iteration.
+        let iterations = if thorough() { base.iterations } else { 1 };
         let cpm = Leiden { objective: Objective::Cpm, resolutions: vec![0.05], iterations: 1, ..base.clone() };
         for (what, leiden) in [
-            ("leiden", base.clone()),
+            ("leiden", Leiden { iterations, ..base.clone() }),
             ("another seed", Leiden { seed: 5, resolutions: vec![2.5], iterations, ..base.clone() }),
             ("louvain", Leiden { refines: false, iterations: 1, ..base.clone() }),
             ("a resolution of 0", Leiden { resolutions: vec![0.0], iterations: 1, ..base.clone() }),

@@ -143,7 +143,7 @@ fn lists_on_disk() {
         let in_memory = run(&store, leiden.clone(), EngineOptions::default());
         // The last has ranges of few groups, and groups that do not fit.
         for (lists_bytes_max, levels_min) in
-            [(9 << 18, 1), (1 << 17, 3), (1 << 13, 4)].into_iter().skip(directed.into())
+            [(9 << 18, 1), (1 << 17, 3), (1 << 14, 4)].into_iter().skip(directed.into())
         {
             let on_disk = run(&store, Leiden { lists_bytes_max, ..leiden.clone() }, EngineOptions::default());
             assert!(in_memory.0 == on_disk.0, "directed {directed}: {:?}, {:?}", in_memory.1, on_disk.1);
