@@ -153,16 +153,16 @@ gpu_test! {
     fn skewed_graphs_are_peeled_by_lists() {
         // A page has 16,384 edges at most. Each core number takes several supersteps, which read all out-lists where
         // there is nothing else to read.
-        let mut skewed = skewed(11, 12_000, 3);
+        let mut skewed = skewed(12, 24_000, 3);
         let n = skewed.vertices;
-        skewed.edges.extend((0..30).flat_map(|a| (0..a).map(move |b| (n - 1 - a, n - 1 - b))));
+        skewed.edges.extend((0..40).flat_map(|a| (0..a).map(move |b| (n - 1 - a, n - 1 - b))));
         skewed.edges.extend((0..20_000).map(|number| (n / 2 + 1, number % n)));
         skewed.edges.extend((0..n).step_by(7).map(|vertex| (vertex, vertex)));
         let ways = [Way::Undirected, Way::InLists, Way::OutLists];
         for (place, way) in ways.into_iter().enumerate() {
             let fast_paths = FastPaths { device_loop: true, ..SLOW };
             let slow = Setting { fast_paths, ..unhurried() };
-            let several = Setting { binding_bytes_max: Some(256 << 10), ..unhurried() };
+            let several = Setting { binding_bytes_max: Some(512 << 10), ..unhurried() };
             for setting in [unhurried(), slow, several].iter().skip(place).take(if thorough() { 3 } else { 1 }) {
                 let report = check_cores(&skewed, way, setting);
                 match way {
