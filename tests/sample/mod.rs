@@ -1,4 +1,4 @@
-//! Selects the cases to test: a fixed sample, which takes two minutes for all tests together, or every case with
+//! Selects the cases to test: a fixed sample, which takes five minutes for all tests together, or every case with
 //! `TOPOSTREAM_TESTS=all`. The choice does not depend on the adapter of `TOPOSTREAM_GPU_TESTS` or the size of a graph.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
