@@ -125,7 +125,8 @@ fn filled(text: &str) -> (String, usize) {
         let Some(comment) = comment else { continue };
         tables += 1;
         for _ in 0..2 {
-            filled += &format!("{}\n", lines.next().expect("the head of a table"));
+            let head = lines.next().filter(|line| line.starts_with('|'));
+            filled += &format!("{}\n", head.unwrap_or_else(|| panic!("no head of a table: {comment}")));
         }
         let old: Vec<&str> = std::iter::from_fn(|| lines.next_if(|line| line.starts_with('|'))).collect();
         table(comment, &old).iter().for_each(|line| filled += &format!("{line}\n"));
