@@ -5,8 +5,8 @@ use std::fmt;
 /// The edge function and the vertex phase in WGSL, for GPUs. shaders/README.md lists its functions.
 ///
 /// In kernels with third-party text every array index is checked and every loop is bounded, so a mistake in the text
-/// gives wrong values but never touches memory outside its own buffers. An author who has shown that the text needs no
-/// checks can [turn them off](Self::unchecked).
+/// gives wrong values but never touches memory outside its own buffers. If the text is known to be safe without
+/// checks, [turn them off](Self::unchecked).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shader {
     /// The file's name, for error messages.

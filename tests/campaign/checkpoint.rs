@@ -1,5 +1,5 @@
 //! kill -9, failing system calls, and damage between sessions: repeating the command resumes a run with checkpoints,
-//! and the results are the same bytes as those of an undisturbed run.
+//! and the results are, byte for byte, the results of an undisturbed run.
 
 use crate::context::{Campaign, Case, Verdict};
 use crate::process;

@@ -225,7 +225,7 @@ mod peak {
     }
 
     fn look_at(folder: &Folder, line: &str) -> (Done, u64) {
-        // Files, since nobody would empty a pipe meanwhile.
+        // Files: a pipe would fill up, since nothing reads it while the program runs.
         let [mut stdout, mut stderr] = [(); 2].map(|()| tempfile::tempfile().expect("a temporary file"));
         let to = |file: &File| Stdio::from(file.try_clone().expect("another handle"));
         let mut child =

@@ -218,7 +218,7 @@ fn check(folder: &Folder, entry: &Entry, sample: &Sample, kind: &str, at: usize)
     check_largest(folder, &run, (&name("largest.csv"), &types), &expected);
 }
 
-/// Checks the rows with the largest values, by those of all vertices.
+/// Checks the rows with the largest values against the rows of all vertices.
 fn check_largest(folder: &Folder, run: &str, (name, types): (&str, &[DataType]), all: &Rows) {
     let done = folder.run(&format!("{run} --output {name} --tune order-by-value=7 --top 2"));
     if ["components", "scc", "communities", "leiden", "louvain"]

@@ -52,7 +52,7 @@ fn a_partition_makes_devices_exchange_less() {
     folder.run(text).succeeds().prints(&["(mirrored) sent and received"]);
 }
 
-/// Parts are ranges of vertices, vertices modulo K, or those of a file.
+/// Parts are ranges of vertices, vertices modulo K, or parts from a file.
 #[test]
 fn rules_and_files() {
     let folder = roads();

@@ -190,7 +190,7 @@ fn outputs_do_not_go_into_a_store() {
 }
 
 /// The program waits at each pipe until it is read, so that the store is replaced between opening and the run: its
-/// pages are those of another one.
+/// pages then belong to another store.
 #[cfg(unix)]
 #[test]
 fn a_store_that_is_replaced_during_a_run_is_noticed() {

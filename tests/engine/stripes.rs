@@ -156,7 +156,7 @@ proptest! {
     }
 }
 
-/// Pages and weights read by a fetcher equal those of a plain reader, byte for byte.
+/// A fetcher and a plain reader read the same pages and weights, byte for byte.
 #[test]
 fn fetchers_read_pages_with_their_weights() {
     let pairs = random_edges(0..3000, 60_000, 33);

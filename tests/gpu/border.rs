@@ -1,5 +1,5 @@
-//! Values of own and bordering vertices only, under Strategy-S: the same answers as with those of all vertices, and
-//! runs on devices that have no room for more.
+//! Values of own and bordering vertices only, under Strategy-S: the same answers as with the values of all vertices,
+//! and runs on devices that have no room for more.
 
 use crate::adapter;
 use crate::agreement::RANK_ERROR;

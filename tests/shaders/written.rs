@@ -18,7 +18,7 @@ fn is_for_fxc(label: &str) -> bool {
 fn modules_are_written_for_other_compilers() {
     let Some(folder) = std::env::var_os("TOPOSTREAM_WRITE_SHADERS").map(PathBuf::from) else { return };
     for kind in ["wgsl", "cs_6_0", "cs_6_6", "cs_5_1"] {
-        // Those of another run may be named otherwise.
+        // Modules of an earlier run may have other names.
         remove_dir_all(folder.join(kind)).ok();
         create_dir_all(folder.join(kind)).unwrap();
     }

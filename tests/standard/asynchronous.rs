@@ -99,7 +99,7 @@ fn what_is_computed_anew_is_as_without() {
     let weighted = Weighted::by_chance(generated(&mut Grid::new(60, 60).generate().unwrap()), false, 5);
     let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
     let model = || Model::Adsorption { inject: 0.25, abandon: 0.05, seeds: vec![VertexId(7)] };
-    let stop = Stop::Tolerance { l1: 1e-3, iterations_max: 40 };
+    let stop = Stop::Tolerance { l1: 1e-4, iterations_max: 100 };
     let adsorption = || Averaging { model: model(), weights: Some(WeightType::U32), stop };
     for (way, options) in ways() {
         let work = |asynchronous| {

@@ -65,7 +65,7 @@ fn of_some_sources() {
 }
 
 /// NetworkX's values of `betweenness_centrality(path_graph(5), normalized=False)` and of the directed path; and on
-/// every device those of a small graph, halved if it is undirected.
+/// every device the values of a small graph, halved if it is undirected.
 #[test]
 fn exact() {
     let path = EdgeList::new(5, vec![(0, 1), (1, 2), (2, 3), (3, 4)]);

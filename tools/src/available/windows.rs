@@ -4,8 +4,8 @@ use windows_sys::Win32::System::ProcessStatus::{K32GetProcessMemoryInfo, PROCESS
 use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
-/// The machine's available memory and all of it, in bytes. Available are free pages, and pages of the page cache that
-/// nobody has changed.
+/// The machine's available memory and all of it, in bytes. Free pages are available, and so are unmodified pages of
+/// the page cache.
 ///
 /// Allocations fail beyond what can be committed, which is main memory and page files, or the limit of the process.
 /// Other programs may have committed more than they touch, so that this is the smaller number.
