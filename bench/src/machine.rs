@@ -3,6 +3,7 @@
 use serde::Serialize;
 use std::fs::read_to_string;
 use std::process::Command;
+use topostream_tools::available::{Available, Bound};
 
 /// A machine, and a version of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -11,7 +12,7 @@ pub struct Machine {
     pub cores: usize,
     /// The processor's name.
     pub cpu: String,
-    /// Main memory, in bytes.
+    /// Main memory that the process may use, in bytes; 0 if the system does not say.
     pub memory_bytes: u64,
     /// The system's kernel.
     pub kernel: String,
@@ -22,11 +23,12 @@ pub struct Machine {
 impl Machine {
     /// This machine.
     pub fn this() -> Self {
+        let memory = Available::now();
         let read = |path| read_to_string(path).unwrap_or_default();
         Self {
             cores: threads(None),
             cpu: field(&read("/proc/cpuinfo"), "model name").unwrap_or_else(|| std::env::consts::ARCH.into()),
-            memory_bytes: field(&read("/proc/meminfo"), "MemTotal").map_or(0, |total| kib(&total) << 10),
+            memory_bytes: if memory.bound == Bound::Unknown { 0 } else { memory.limit_bytes },
             kernel: format!("{} {}", std::env::consts::OS, read("/proc/sys/kernel/osrelease").trim()),
             version: version(),
         }
@@ -35,8 +37,11 @@ impl Machine {
 
 impl std::fmt::Display for Machine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let gib = self.memory_bytes as f64 / (1u64 << 30) as f64;
-        write!(f, "{} cores, {}, {gib:.1} GiB of memory, {}", self.cores, self.cpu, self.kernel)
+        let memory = match self.memory_bytes {
+            0 => "memory of unknown size".into(),
+            bytes => format!("{:.1} GiB of memory", bytes as f64 / (1u64 << 30) as f64),
+        };
+        write!(f, "{} cores, {}, {memory}, {}", self.cores, self.cpu, self.kernel)
     }
 }
 
@@ -49,11 +54,6 @@ pub fn threads(wanted: Option<usize>) -> usize {
 fn field(text: &str, name: &str) -> Option<String> {
     let value = |line: &str| line.split_once(':').filter(|(key, _)| key.trim() == name).map(|(_, v)| v.trim().into());
     text.lines().find_map(value)
-}
-
-/// The number in `1234 kB`.
-fn kib(value: &str) -> u64 {
-    value.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 /// The version set at build time; otherwise the commit that was built; otherwise git's description of the sources, or
@@ -94,9 +94,9 @@ mod tests {
 
     #[test]
     fn fields_of_proc_files() {
-        let text = "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\nMemTotal:       24000000 kB\n";
+        let text = "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\nread_bytes: 4096\n";
         assert_eq!(field(text, "model name").as_deref(), Some("Some CPU @ 2 GHz"));
-        assert_eq!(field(text, "MemTotal").map(|total| kib(&total)), Some(24_000_000));
+        assert_eq!(field(text, "read_bytes").as_deref(), Some("4096"));
         assert_eq!(field(text, "flags"), None);
     }
 

@@ -16,7 +16,7 @@ const SETS_MAX: usize = 32;
 /// [`Error::Parameter`] that says what is inconsistent.
 pub fn check(declaration: &Declaration, store: &Store) -> Result<()> {
     let found = defect(declaration, store);
-    found.map_or(Ok(()), |found| Err(Error::Parameter(format!("{}: {found}", declaration.name))))
+    found.map_or(Ok(()), |found| Err(Error::Parameter(format!("{}: {found}", declaration.command))))
 }
 
 /// Checks the algorithm's seeds. The algorithm's own check comes first: its messages are more specific.
@@ -25,7 +25,7 @@ pub fn check(declaration: &Declaration, store: &Store) -> Result<()> {
 /// [`Error::Parameter`] if a vertex does not exist, or if a value cannot be set.
 pub fn check_seeds(algorithm: &dyn Algorithm, declaration: &Declaration, store: &Store) -> Result<()> {
     let found = seed_defect(algorithm, store.vertices(), declaration);
-    found.map_or(Ok(()), |found| Err(Error::Parameter(format!("{}: {found}", declaration.name))))
+    found.map_or(Ok(()), |found| Err(Error::Parameter(format!("{}: {found}", declaration.command))))
 }
 
 fn defect(declaration: &Declaration, store: &Store) -> Option<String> {

@@ -269,7 +269,7 @@ impl Engine {
         declared::check_seeds(algorithm, declaration, store)?;
         self.check_asynchronous(declaration)?;
         if declaration.weights.are_read() && store.manifest().weights.is_none() {
-            return Err(Error::Parameter(format!("{} needs weights, but the store has none", declaration.name)));
+            return Err(Error::Parameter(format!("{} needs weights, but the store has none", declaration.command)));
         }
         Ok(graph)
     }
@@ -281,7 +281,7 @@ fn check_weights(declaration: &Declaration, store: &Store) -> Result<()> {
         return Ok(());
     };
     let narrow = if of.is_float() { "f32" } else { "u32, or f32" };
-    let (name, of, path) = (declaration.name, of.name(), store.path().display());
+    let (name, of, path) = (declaration.command, of.name(), store.path().display());
     Err(Error::Parameter(format!(
         "{name} reads weights of 32 bits, but the store has {of}: `topostream reformat {path} NEW --weight-type \
          {narrow}` makes a store of such weights and says how many were rounded"

@@ -164,7 +164,7 @@ impl Engine {
             Ok::<_, Error>((report, device.finish()?))
         })?;
         let conclusion =
-            algorithm.conclude(&state).or_else(|refusal| Err(self.refused(declaration.name, &refusal)?))?;
+            algorithm.conclude(&state).or_else(|refusal| Err(self.refused(declaration.command, &refusal)?))?;
         self.name_groups(declaration, &state)?;
         // A resumed run only has the time of its last session: no rate can be computed.
         let resumed = report.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.resumed.is_some());

@@ -21,9 +21,10 @@ use topostream_formats::Direction;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Declaration {
-    /// The name in messages, of shaders and of measured rates.
+    /// The name of the method: of shaders, of measured rates, and in messages about what the method can do.
     pub name: &'static str,
-    /// The name in reports: the name of the command, of which the algorithm may be a variant.
+    /// The name of the command, of which the algorithm may be one of several methods: in reports, and in messages about
+    /// what the command was given.
     pub command: &'static str,
     /// The attributes of every vertex.
     pub attributes: Vec<Attribute>,
