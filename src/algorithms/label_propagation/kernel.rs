@@ -1,6 +1,6 @@
 //! The edge function, and the table in which it counts labels.
 
-use super::tally::{NEIGHBOURS_MAX, SPREAD, Tally};
+use super::tally::{NEIGHBOURS_MAX, Runs, SPREAD, Tally};
 use crate::model::Part;
 use crate::model::algorithm::{Kernel, List};
 use crate::model::attributes::U32Column;
@@ -22,6 +22,8 @@ pub struct LabelPropagationKernel<'a> {
     pub(super) mask: u32,
     /// Whether lists without a new label are skipped.
     pub(super) only_new: bool,
+    /// Whether every vertex still has a label of its own.
+    pub(super) all_differ: bool,
 }
 
 /// The table of counts, for the device's own vertices of a range.
@@ -101,6 +103,8 @@ pub struct Counted {
     label: u32,
     /// The thread's own counts, if it counts the list itself.
     tally: Option<Tally>,
+    /// The same if every label is another's: equal labels are those of equal neighbours, which follow one another.
+    runs: Option<Runs>,
 }
 
 impl Kernel for LabelPropagationKernel<'_> {
@@ -111,16 +115,20 @@ impl Kernel for LabelPropagationKernel<'_> {
         if degree == 0 || !(self.both_ends || self.counts.has(vertex)) {
             return None;
         }
-        let alone = whole && !self.both_ends && degree <= NEIGHBOURS_MAX;
-        Some(Counted { vertex, label: self.label.get(vertex), tally: alone.then(|| Tally::of(degree)) })
+        let alone = whole && !self.both_ends;
+        let runs = (alone && self.all_differ).then(Runs::default);
+        let tally = (alone && !self.all_differ && degree <= NEIGHBOURS_MAX).then(|| Tally::of(degree));
+        Some(Counted { vertex, label: self.label.get(vertex), tally, runs })
     }
 
     #[inline(always)]
     fn edge(&self, counted: &mut Counted, neighbour: u32, _weight: u32) -> ControlFlow<()> {
         let label = self.label.get(neighbour);
-        match &mut counted.tally {
-            Some(tally) => tally.add(label),
-            None => self.counts.add(counted.vertex, label & self.mask),
+        // The tally first: it is what takes the time of all iterations but the first.
+        match (&mut counted.tally, &mut counted.runs) {
+            (Some(tally), _) => tally.add(label),
+            (None, Some(runs)) => runs.add(label & self.mask),
+            (None, None) => self.counts.add(counted.vertex, label & self.mask),
         }
         if self.both_ends {
             self.counts.add(neighbour, counted.label);
@@ -134,11 +142,14 @@ impl Kernel for LabelPropagationKernel<'_> {
     }
 
     #[inline(always)]
-    fn close(&self, Counted { vertex, tally, .. }: Counted) {
-        let Some(tally) = tally else { return };
-        let count = !self.only_new || tally.has(NEW);
-        if let Some(label) = tally.finish(self.mask, count) {
-            self.counts.won(vertex, label);
-        }
+    fn close(&self, Counted { vertex, tally, runs, .. }: Counted) {
+        let most = match tally {
+            Some(tally) => {
+                let count = !self.only_new || tally.has(NEW);
+                tally.finish(self.mask, count)
+            }
+            None => runs.and_then(Runs::finish),
+        };
+        most.iter().for_each(|&label| self.counts.won(vertex, label));
     }
 }

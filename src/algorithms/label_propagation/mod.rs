@@ -17,6 +17,8 @@
 //! `plurality`, in registers or workgroup memory. If only CPUs compute, or only GPUs and all vertices are one range,
 //! such a vertex has room for just that label; and labels have a bit that says whether they are new, so that a list
 //! without a new label is not counted again. If both compute, GPUs count all lists in the table.
+//! In the first iteration every vertex has a label of its own, so that a CPU counts equal neighbours of such a list, of
+//! any length, as they come: lists are ascending.
 //!
 //! 4 bytes a vertex for a single range, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the vertices
 //! of a range, or for each vertex of it whose list is counted outside of the table; 4 bytes a vertex for the offsets
@@ -331,8 +333,10 @@ impl Algorithm for LabelPropagation {
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> LabelPropagationKernel<'a> {
         let (label, counts) = (state.attributes.u32(LABEL), self.counts(state, step));
-        let only_new = self.marked && step.superstep >= self.ranges();
-        LabelPropagationKernel { label, counts, both_ends: self.directed, mask: self.mask(), only_new }
+        // Labels are those of the iteration before until the last range has been processed.
+        let all_differ = step.superstep < self.ranges();
+        let (both_ends, mask, only_new) = (self.directed, self.mask(), self.marked && !all_differ);
+        LabelPropagationKernel { label, counts, both_ends, mask, only_new, all_differ }
     }
 
     /// Chooses labels for the vertices of the range; after the last range they become the vertices' labels. The first

@@ -1,4 +1,4 @@
-//! The labels of one list, counted in memory of the thread that reads it.
+//! The labels of one list, counted by the thread that reads it.
 
 use std::cell::Cell;
 
@@ -54,6 +54,31 @@ impl Tally {
     }
 }
 
+/// The labels of a list in which equal ones follow one another.
+#[derive(Default)]
+pub struct Runs {
+    label: u32,
+    count: u32,
+    /// The largest count so far and the complement of its label, 0 before the first: the larger pair wins.
+    best: u64,
+}
+
+impl Runs {
+    /// Adds a neighbour's label.
+    #[inline(always)]
+    pub fn add(&mut self, label: u32) {
+        self.count = if label == self.label { self.count + 1 } else { 1 };
+        self.label = label;
+        self.best = self.best.max(u64::from(self.count) << 32 | u64::from(!label));
+    }
+
+    /// Returns the most frequent label, the smallest of several.
+    #[inline(always)]
+    pub fn finish(self) -> Option<u32> {
+        (self.best > 0).then_some(!(self.best as u32))
+    }
+}
+
 fn most(labels: &[u32], mask: u32) -> Option<u32> {
     // Twice the maximum number of labels, rounded up to a power of two.
     let bits = (2 * labels.len()).next_power_of_two().trailing_zeros().max(1);
@@ -106,7 +131,11 @@ mod tests {
                 let expected = counts.iter().find(|(_, count)| *count == most).map(|(&label, _)| label);
                 prop_assert_eq!(tally.finish(mask, true), expected);
                 prop_assert_eq!(Tally::of(1).finish(mask, true), None);
+                let mut runs = Runs::default();
+                counts.iter().for_each(|(&label, &count)| (0..count).for_each(|_| runs.add(label)));
+                prop_assert_eq!(runs.finish(), expected);
             }
+            prop_assert_eq!(Runs::default().finish(), None);
         }
     }
 }
