@@ -1,6 +1,6 @@
 //! The edge function, and the table in which it counts labels.
 
-use super::tally::{NEIGHBOURS_MAX, Runs, SPREAD, Tally};
+use super::tally::{NEIGHBOURS_MAX, SPREAD, Tally};
 use crate::model::Part;
 use crate::model::algorithm::{Kernel, List};
 use crate::model::attributes::U32Column;
@@ -103,8 +103,6 @@ pub struct Counted {
     label: u32,
     /// The thread's own counts, if it counts the list itself.
     tally: Option<Tally>,
-    /// The same if every label is another's: equal labels are those of equal neighbours, which follow one another.
-    runs: Option<Runs>,
 }
 
 impl Kernel for LabelPropagationKernel<'_> {
@@ -115,20 +113,17 @@ impl Kernel for LabelPropagationKernel<'_> {
         if degree == 0 || !(self.both_ends || self.counts.has(vertex)) {
             return None;
         }
-        let alone = whole && !self.both_ends;
-        let runs = (alone && self.all_differ).then(Runs::default);
-        let tally = (alone && !self.all_differ && degree <= NEIGHBOURS_MAX).then(|| Tally::of(degree));
-        Some(Counted { vertex, label: self.label.get(vertex), tally, runs })
+        let alone = whole && !self.both_ends && (degree <= NEIGHBOURS_MAX || self.all_differ);
+        let tally = alone.then(|| Tally::new(degree, self.mask, self.all_differ));
+        Some(Counted { vertex, label: self.label.get(vertex), tally })
     }
 
     #[inline(always)]
     fn edge(&self, counted: &mut Counted, neighbour: u32, _weight: u32) -> ControlFlow<()> {
         let label = self.label.get(neighbour);
-        // The tally first: it is what takes the time of all iterations but the first.
-        match (&mut counted.tally, &mut counted.runs) {
-            (Some(tally), _) => tally.add(label),
-            (None, Some(runs)) => runs.add(label & self.mask),
-            (None, None) => self.counts.add(counted.vertex, label & self.mask),
+        match &mut counted.tally {
+            Some(tally) => tally.add(label),
+            None => self.counts.add(counted.vertex, label & self.mask),
         }
         if self.both_ends {
             self.counts.add(neighbour, counted.label);
@@ -142,14 +137,11 @@ impl Kernel for LabelPropagationKernel<'_> {
     }
 
     #[inline(always)]
-    fn close(&self, Counted { vertex, tally, runs, .. }: Counted) {
-        let most = match tally {
-            Some(tally) => {
-                let count = !self.only_new || tally.has(NEW);
-                tally.finish(self.mask, count)
-            }
-            None => runs.and_then(Runs::finish),
-        };
-        most.iter().for_each(|&label| self.counts.won(vertex, label));
+    fn close(&self, Counted { vertex, tally, .. }: Counted) {
+        let Some(tally) = tally else { return };
+        let count = !self.only_new || tally.has(NEW);
+        if let Some(label) = tally.finish(count) {
+            self.counts.won(vertex, label);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The labels of one list, counted by the thread that reads it.
+//! The labels of one list, counted in memory of the thread that reads it.
 
 use std::cell::Cell;
 
@@ -14,6 +14,10 @@ pub struct Tally {
     labels: Vec<u32>,
     /// The bitwise or of all labels.
     any: u32,
+    /// The bits of labels that count.
+    mask: u32,
+    /// The labels that have left `labels`, if equal ones follow one another.
+    runs: Option<Runs>,
 }
 
 thread_local! {
@@ -23,19 +27,36 @@ thread_local! {
 }
 
 impl Tally {
-    /// Creates a tally for a list of this many neighbours, at most [`NEIGHBOURS_MAX`].
+    /// Creates a tally for a list of this many neighbours, at most [`NEIGHBOURS_MAX`]: of any number if equal labels
+    /// follow one another (`in_runs`).
     #[inline(always)]
-    pub fn of(neighbours: u64) -> Self {
+    pub fn new(neighbours: u64, mask: u32, in_runs: bool) -> Self {
         let mut labels = LABELS.take();
-        labels.reserve(neighbours as usize);
-        Self { labels, any: 0 }
+        labels.reserve(neighbours.min(NEIGHBOURS_MAX) as usize);
+        Self { labels, any: 0, mask, runs: in_runs.then(Runs::default) }
     }
 
     /// Adds a neighbour's label.
     #[inline(always)]
     pub fn add(&mut self, label: u32) {
-        self.labels.push(label);
         self.any |= label;
+        if self.labels.len() == self.labels.capacity() {
+            self.make_room();
+        }
+        self.labels.push(label);
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        self.count_runs();
+        self.labels.reserve(1);
+    }
+
+    /// Counts the labels and drops them, if they are in runs.
+    fn count_runs(&mut self) {
+        if let Some(runs) = &mut self.runs {
+            self.labels.drain(..).for_each(|label| runs.add(label & self.mask));
+        }
     }
 
     /// Whether any label has one of these bits.
@@ -44,19 +65,24 @@ impl Tally {
         self.any & bits != 0
     }
 
-    /// Returns the most frequent label under `mask`, the smallest of several. Without `count` there is none.
+    /// Returns the most frequent label, the smallest of several. Without `count` there is none.
     #[inline(always)]
-    pub fn finish(mut self, mask: u32, count: bool) -> Option<u32> {
-        let most = if count { most(&self.labels, mask) } else { None };
+    pub fn finish(mut self, count: bool) -> Option<u32> {
+        self.count_runs();
+        let most = match &self.runs {
+            _ if !count => None,
+            Some(runs) => runs.most(),
+            None => most(&self.labels, self.mask),
+        };
         self.labels.clear();
         LABELS.set(self.labels);
         most
     }
 }
 
-/// The labels of a list in which equal ones follow one another.
+/// Counts of labels of which equal ones follow one another.
 #[derive(Default)]
-pub struct Runs {
+struct Runs {
     label: u32,
     count: u32,
     /// The largest count so far and the complement of its label, 0 before the first: the larger pair wins.
@@ -64,17 +90,15 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Adds a neighbour's label.
     #[inline(always)]
-    pub fn add(&mut self, label: u32) {
+    fn add(&mut self, label: u32) {
         self.count = if label == self.label { self.count + 1 } else { 1 };
         self.label = label;
         self.best = self.best.max(u64::from(self.count) << 32 | u64::from(!label));
     }
 
-    /// Returns the most frequent label, the smallest of several.
-    #[inline(always)]
-    pub fn finish(self) -> Option<u32> {
+    /// The most frequent label, the smallest of several.
+    fn most(&self) -> Option<u32> {
         (self.best > 0).then_some(!(self.best as u32))
     }
 }
@@ -121,7 +145,7 @@ mod tests {
             let (high, mask) = (1 << 31, u32::MAX >> 1);
             let label = |small: u32| if far { mask - 1 - small * 65_536 } else { small };
             for list in lists {
-                let (mut tally, mut counts) = (Tally::of(list.len() as u64), BTreeMap::new());
+                let (mut tally, mut counts) = (Tally::new(list.len() as u64, mask, false), BTreeMap::new());
                 for &small in &list {
                     tally.add(label(small) | if small == 7 { high } else { 0 });
                     *counts.entry(label(small)).or_insert(0) += 1;
@@ -129,13 +153,22 @@ mod tests {
                 prop_assert_eq!(tally.has(high), list.contains(&7));
                 let most = counts.values().max().unwrap();
                 let expected = counts.iter().find(|(_, count)| *count == most).map(|(&label, _)| label);
-                prop_assert_eq!(tally.finish(mask, true), expected);
-                prop_assert_eq!(Tally::of(1).finish(mask, true), None);
-                let mut runs = Runs::default();
-                counts.iter().for_each(|(&label, &count)| (0..count).for_each(|_| runs.add(label)));
-                prop_assert_eq!(runs.finish(), expected);
+                prop_assert_eq!(tally.finish(true), expected);
+                prop_assert_eq!(Tally::new(1, mask, false).finish(true), None);
+                prop_assert_eq!(Tally::new(1, mask, true).finish(true), None);
             }
-            prop_assert_eq!(Runs::default().finish(), None);
+        }
+
+        /// Lists that fit in the memory of a tally, and longer ones.
+        #[test]
+        fn runs_are_counted_in_bounded_memory(runs in prop::collection::vec(1u32..20_000, 1..6), descending: bool) {
+            let labels = 0..runs.len() as u32;
+            let label = |at: u32| if descending { 1000 - at } else { at };
+            let mut tally = Tally::new(runs.iter().map(|&count| u64::from(count)).sum(), u32::MAX, true);
+            labels.clone().for_each(|at| (0..runs[at as usize]).for_each(|_| tally.add(label(at))));
+            prop_assert!(tally.labels.capacity() <= 2 * NEIGHBOURS_MAX as usize);
+            let most = labels.map(|at| (runs[at as usize], std::cmp::Reverse(label(at)))).max().unwrap();
+            prop_assert_eq!(tally.finish(true), Some(most.1.0));
         }
     }
 }
