@@ -17,8 +17,8 @@
 //! `plurality`, in registers or workgroup memory. If only CPUs compute, or only GPUs and all vertices are one range,
 //! such a vertex has room for just that label; and labels have a bit that says whether they are new, so that a list
 //! without a new label is not counted again. If both compute, GPUs count all lists in the table.
-//! In the first iteration every vertex has a label of its own, so that a CPU counts equal neighbours of such a list, of
-//! any length, as they come: lists are ascending.
+//! In the first iteration every vertex has a label of its own, and lists are ascending, so that equal labels follow one
+//! another: CPUs count them as runs, in lists of any length.
 //!
 //! 4 bytes a vertex for a single range, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the vertices
 //! of a range, or for each vertex of it whose list is counted outside of the table; 4 bytes a vertex for the offsets

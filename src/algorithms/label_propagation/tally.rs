@@ -5,8 +5,8 @@ use std::cell::Cell;
 /// Spreads labels over places (Knuth's multiplicative hash).
 pub(super) const SPREAD: u32 = 2_654_435_761;
 
-/// Longer lists are counted in the table: this bounds a thread's memory, at 36 bytes a neighbour, so that it stays in
-/// its cache.
+/// Longer lists are counted in the table, unless equal labels follow one another: this bounds a thread's memory, at 36
+/// bytes a neighbour, so that it stays in its cache.
 pub const NEIGHBOURS_MAX: u64 = 1 << 14;
 
 /// The labels of a list.
