@@ -7,7 +7,7 @@
 //!  3 the quality is as in the definition                                   pages, sums in double precision
 //! ```
 //!
-//! Pages are read once. The sums have nothing in common with those of the search, which are whole numbers.
+//! Pages are read once. The sums are independent of the search's, which are whole numbers.
 
 use crate::algorithms::leiden::{Objective, Quality};
 use crate::error::{Error, Result};

@@ -35,10 +35,10 @@ fn the_formula_is_that_of_the_page() {
         // From disk: 2^30 bytes of pages at 10^9 a second, a quarter on each machine.
         assert!(close(of.pages_bytes, GIB as f64 / 4.0), "{of:?}");
         assert!(close(of.pages_ns, supersteps * of.pages_bytes), "{of:?}");
-        // Shares or ranks of 4 bytes: a machine receives those of the others' three quarters of the vertices.
+        // Shares or ranks of 4 bytes: a machine receives them for the three quarters of the vertices that others own.
         let received = supersteps * 0.75 * 4.0 * VERTICES;
         assert!(close(of.received_bytes, received) && close(of.network_ns, received / 1.25), "{of:?}");
-        // It writes those of its own quarter and reads the others', at 10 GB/s.
+        // It writes the values of its own quarter and reads the others', at 10 GB/s.
         assert!(close(of.merge_ns, (received + supersteps * VERTICES) / 10.0), "{of:?}");
         // Phases over the vertices, and the initial values: 10^12 a second.
         assert!(close(of.vertex_ns, (supersteps + 1.0) * VERTICES / 4.0 / 1e3), "{of:?}");

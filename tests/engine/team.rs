@@ -200,7 +200,7 @@ fn hubs_and_isolated_vertices() {
 }
 
 /// A grid, numbered so that adjacent vertices are near each other.
-/// Given shares are those of edges, whatever runs and however it is shared.
+/// Shares that are given are shares of the edges, whatever runs and however it is shared.
 #[test]
 fn work_is_divided_by_given_shares() {
     let graph = generated(&mut Rmat::new(14, 8, 3).generate().unwrap());

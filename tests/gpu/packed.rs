@@ -21,7 +21,7 @@ const fn packed(step: bool, own: bool) -> Encoding {
     Encoding::Packed { edges_max: 4096, step, own }
 }
 
-/// Pages that are full before their plain images are, as those of most graphs.
+/// Pages that are full before their plain images are, as in most graphs.
 const FULL: Encoding = Encoding::Packed { edges_max: 63 << 10, step: false, own: false };
 
 const WITHOUT_IMPORT: FastPaths = FastPaths { host_import: false, ..TRIED };

@@ -115,7 +115,7 @@ fn grid(side: u32) -> EdgeList {
     EdgeList::new(side * side, right.chain(down).collect())
 }
 
-/// Degrees as skewed as those of R-MAT: each bit of an end is set with a probability of 1/4.
+/// Degrees as skewed as R-MAT's: each bit of an end is set with a probability of 1/4.
 fn skewed(scale: u32, edges: usize, seed: u64) -> EdgeList {
     let [one, other] = [0, 1].map(|more| random_edges(0..1 << scale, edges, seed + more));
     let both = one.into_iter().zip(other).map(|((a, b), (c, d))| (a & c, b & d));

@@ -85,7 +85,7 @@ fn write_pairs(rmat: &Rmat, path: &PathBuf) -> Result<()> {
     }
 }
 
-/// Makes a store and removes it. Returns the seconds that making it took, and those of the processor.
+/// Makes a store and removes it. Returns the wall time and the processor time that making it took, in seconds.
 fn make(rmat: &Rmat, pairs: Option<&Path>, store: &Path, options: &FormatOptions) -> Result<(f64, f64)> {
     let mut open = || match pairs {
         Some(pairs) => readers::open(pairs, &readers::Options { memory_bytes: 16 << 20, ..Default::default() }),

@@ -91,10 +91,10 @@ fn a_part_opens_only_as_a_part() {
     let out = store.topology(Direction::Out).unwrap();
     assert!(out.is_grouped() && out.shards().len() == 1 && out.shards()[0].destinations == (448..960));
     assert!(!store.topology(Direction::In).unwrap().is_grouped());
-    // The degrees are those of the whole graph, though pages are packed.
+    // The degrees are the whole graph's, though pages are packed.
     let degrees = store.out_degrees().unwrap();
     assert_eq!((degrees.values()[1], degrees.values()[2], degrees.values()[3]), (9000, 2, 0));
-    // The in-degrees are those of the part's vertices.
+    // Only the part's own vertices have in-degrees.
     let degrees = store.topology(Direction::In).unwrap().degrees(HUB_VERTICES).unwrap();
     assert_eq!((degrees.values()[447], degrees.values()[448], degrees.values()[960]), (0, 9, 0));
 }

@@ -73,7 +73,7 @@ proptest! {
         let is_wide = layout.weights.is_some_and(WeightType::is_wide);
         match layout.weights {
             None => edges.iter_mut().for_each(|edge| edge.2 = 0),
-            // All 64 bits of a weight are in use; those of one weight are zero.
+            // Weights use all 64 bits; weight 0 stays 0.
             Some(_) if is_wide => edges.iter_mut().for_each(|edge| edge.2 = edge.2.wrapping_mul(0x9E37_79B9_7F4A_7C15)),
             Some(_) => {}
         }

@@ -62,7 +62,7 @@ const ITERATIONS_MAX: usize = 3;
 /// The kind of a superstep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Hubs add their values to those of their neighbours.
+    /// Hubs add their values to their neighbours' values.
     Authorities,
     /// Hubs add up the values of their neighbours.
     Hubs,

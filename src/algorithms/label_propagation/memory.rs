@@ -76,7 +76,7 @@ impl Memory {
 
     fn refusal(&self, engine: &Engine, largest: u64) -> Error {
         Error::Memory {
-            what: "label propagation".into(),
+            what: "communities".into(),
             needed_bytes: self.needed_bytes[1] + 8 * largest,
             budget_bytes: engine.options().memory_bytes,
             parts: format!("run {}; counts of one vertex's neighbours {}", self.needed_bytes[1], 8 * largest),

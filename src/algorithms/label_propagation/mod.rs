@@ -105,7 +105,7 @@ impl LabelPropagation {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         // A label and one more fit in 32 bits, and so do the ends of ranges.
         if store.vertices() > u32::MAX.into() {
-            let message = format!("{NAME}: {} vertices: expected fewer than 2^32", store.vertices());
+            let message = format!("communities: {} vertices: expected fewer than 2^32", store.vertices());
             return Err(Error::Parameter(message));
         }
         let directed = store.manifest().directed;
@@ -150,7 +150,7 @@ impl LabelPropagation {
         let places = ranges.iter().map(places_of).max().unwrap_or(0);
         if places > places_max {
             let message = format!(
-                "label propagation: {places} neighbours, of one vertex or of a range in a checkpoint, take {} bytes \
+                "communities: {places} neighbours, of one vertex or of a range in a checkpoint, take {} bytes \
                  of table; {table_bytes} were given (--table, or a quarter of --memory)",
                 8 * places
             );
@@ -333,7 +333,7 @@ impl Algorithm for LabelPropagation {
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> LabelPropagationKernel<'a> {
         let (label, counts) = (state.attributes.u32(LABEL), self.counts(state, step));
-        // Labels are those of the iteration before until the last range has been processed.
+        // Labels change only when the last range has been processed.
         let all_differ = step.superstep < self.ranges();
         let (both_ends, mask, only_new) = (self.directed, self.mask(), self.marked && !all_differ);
         LabelPropagationKernel { label, counts, both_ends, mask, only_new, all_differ }

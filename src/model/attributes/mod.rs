@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The values of a range end where those of the next one begin, even if they share words.
+    /// The values of the next range begin where the values of a range end, even if the two share a word.
     #[test]
     fn sizes_and_word_ranges_agree() {
         use AttributeType::{Bit, F32, F64, Fixed63, U32, U64};

@@ -28,7 +28,7 @@ impl Ended {
         Self { totals, activated, activated_edges, deferred, edges, wishes, missing }
     }
 
-    /// Adds the device's sums to those of the devices before it.
+    /// Adds the device's sums to the sums of the devices before it.
     pub fn add_to(&self, all: &mut Summary) {
         all.totals.iter_mut().zip(self.totals).for_each(|(total, term)| *total += term);
         all.activated += self.activated;

@@ -41,7 +41,7 @@ impl Team {
         self.plan.schedule.before.clone()
     }
 
-    /// The members' moves after the next vertex phase: they send each member's own values, and receive those of others.
+    /// The members' moves after the next vertex phase: they send each member's own values, and receive the others'.
     pub(super) fn next_after(&mut self) -> Exchange {
         self.turn = !self.turn;
         self.plan.schedule.after[usize::from(self.turn)].clone()

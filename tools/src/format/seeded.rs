@@ -411,7 +411,7 @@ mod tests {
     use super::*;
     use crate::generate::{RandomWeights, Rmat};
 
-    /// The edges of all ranges are those of the source under their numbers, each in the range of its source.
+    /// Together the ranges have every edge of the source, renumbered, each in the range of its source.
     #[test]
     fn ranges_have_every_edge_once() {
         let weights = Some(RandomWeights::U32 { min: 1, max: 9 });

@@ -16,7 +16,7 @@ const MEMBERS_MIN: usize = 32;
 pub struct Seen {
     /// Edges from a vertex to itself.
     pub self_loops: u64,
-    /// Whether the edges look like those of an undirected graph: each in one direction, or each in both.
+    /// Whether the graph looks undirected: every edge is there in one direction only, or every edge in both.
     pub undirected: Option<Undirected>,
     /// Whether no vertex has both an edge that leaves it and one that enters it: two kinds of vertices.
     pub bipartite: bool,

@@ -108,7 +108,7 @@ proptest! {
     }
 }
 
-/// Parts know the mirrors of their own sections; together they know those of the graph.
+/// Parts know the mirrors of their own sections; together they know all mirrors of the graph.
 #[test]
 fn parts_have_those_of_their_own() {
     let folder = scratch::in_memory();

@@ -32,9 +32,8 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
 }
 
-/// Scrambled R-MAT ids have no locality; those of a grid do, where the first neighbour of a list is close to its
-/// vertex. Neither the budget nor duplicates change that. The pages have room for more edges than if the order had been
-/// named.
+/// Scrambled R-MAT ids have no locality. Grid ids do: the first neighbour in a list is close to its vertex. Neither the
+/// budget nor duplicates change that. The pages have room for more edges than if the order had been named.
 #[test]
 fn a_sample_decides_on_the_order_and_the_encoding() {
     let rmat = || -> Result<Box<dyn EdgeSource>> { Ok(Box::new(Rmat::new(14, 32, 5).generate()?)) };

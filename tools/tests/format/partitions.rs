@@ -1,4 +1,4 @@
-//! Partitions: every vertex in one part, in a range or as a file says, and figures that are those of the edges.
+//! Partitions: every vertex is in one part, by range or by file, and the figures agree with the edges.
 
 use super::feed::{Feed, copy_golden, draws, run, small_pages};
 use super::scratch;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use topostream_formats::{Encoding, Error, IdSpace, VertexOrder, WeightType};
 use topostream_tools::format::{FormatOptions, Repeated};
 
-/// A weight as a number: of those that tests use, all are exact in double precision.
+/// A weight as a number: every weight that the tests use is exact in double precision.
 fn number(bits: u64, of: WeightType) -> f64 {
     match of {
         WeightType::U32 | WeightType::U64 => bits as f64,
@@ -44,7 +44,7 @@ fn one(weights: &[u64], repeated: Repeated, of: WeightType) -> u64 {
 fn expected(feed: &Feed, options: &FormatOptions) -> Vec<Triple> {
     let (repeated, of) = (options.repeated.unwrap(), feed.info.weights.unwrap());
     let mut groups: BTreeMap<(u64, u64), Vec<u64>> = BTreeMap::new();
-    // Of a graph whose edges are listed at both ends, those of either may come first.
+    // If a graph's edges are listed at both ends, either end may come first.
     let pairs = !feed.info.directed && repeated == Repeated::First;
     for &(u, v, w) in feed.edges.iter().filter(|edge| !options.remove_self_loops || edge.0 != edge.1) {
         groups.entry((u, v)).or_default().push(w);

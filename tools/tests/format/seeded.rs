@@ -156,7 +156,7 @@ fn ranges_become_the_same_store_as_all_edges_at_once() {
     }
 }
 
-/// A vertex with all edges fits in no range: its edges are collected and sorted like those of a file.
+/// If one vertex has all edges, no range can hold them: they are collected and sorted as edges from a file are.
 #[test]
 fn a_list_that_is_larger_than_memory_is_sorted_as_a_stream() {
     let open = || -> Result<Box<dyn EdgeSource>> {

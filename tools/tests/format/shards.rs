@@ -181,7 +181,7 @@ fn defects_that_only_verify_finds() {
     refused(false, &["pages.0: page 2", "vertex 199 in ascending order"], &|f| f.aim(2, last(f, 2), 128));
     refused(true, &["in-lists with the edges of the out-lists"], &|f| f.aim(1, 0, 65));
     refused(false, &["degrees.bin", "vertex 3 with degree"], &|f| f.degrees[12] += 1);
-    // The sum of the degrees is right, but those of two vertices are not.
+    // The sum of the degrees is right, but the degrees of two vertices are wrong.
     refused(false, &["degrees.bin", "vertex 0 with degree"], &|f| {
         (f.degrees[0], f.degrees[4]) = (f.degrees[0] - 1, f.degrees[4] + 1)
     });

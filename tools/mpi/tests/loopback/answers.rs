@@ -1,4 +1,4 @@
-//! Answers of several ranks are those of one process.
+//! Several ranks give the same answers as one process.
 
 use crate::job::{Ended, run, run_apart, text, topostream};
 use crate::stores;
